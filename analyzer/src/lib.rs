@@ -1,0 +1,1 @@
+//! Evaluation of estimates against measurements, tables and plots.

@@ -1,0 +1,1 @@
+//! Ranks, paired medians, intervals: pure functions over samples.

@@ -1,0 +1,1 @@
+//! What a cohort is on disk, and its state.

@@ -1,0 +1,1 @@
+//! Freeze, build, lock, run, resume.

@@ -1,0 +1,1 @@
+//! What to try: workloads, geometries, definitions, enumeration and selection.

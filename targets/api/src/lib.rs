@@ -1,0 +1,1 @@
+//! What a target is: spaces, estimates, sources, commands, and what their output means.

@@ -1,0 +1,3 @@
+//! The CPU as a target: plans become C.
+
+pub mod geometry;
