@@ -1,1 +1,17 @@
 //! What to try: workloads, geometries, definitions, enumeration and selection.
+//!
+//! Nothing here does I/O or reads a clock: the same input gives the same bytes on every machine.
+
+pub mod plan;
+pub mod refusal;
+pub mod rules;
+pub mod space;
+pub mod value;
+pub mod workload;
+
+pub use plan::Plan;
+pub use refusal::Refusal;
+pub use rules::Rules;
+pub use space::{Assignment, Constraint, Domain, Parameter, Space};
+pub use value::{Attributes, Value};
+pub use workload::{Elementwise, GemmExtents, Operation, OperationKind, Workload};

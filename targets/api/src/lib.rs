@@ -1,1 +1,19 @@
-//! What a target is: spaces, estimates, sources, commands, and what their output means.
+//! What a target is.
+//!
+//! A target is pure: it describes sources and commands and parses what they print; it does no I/O, reads no clock and
+//! starts no process. [`Target`] is what the registry holds; once options and machine are known it becomes
+//! [`Configured`], which can enumerate, estimate, describe builds and runs, and read their output.
+
+pub mod command;
+pub mod estimate;
+pub mod machine;
+pub mod measurement;
+pub mod target;
+
+pub use command::{BuildFailure, BuildInfo, BuildUnit, Captured, CommandSpec, SourceFile};
+pub use estimate::{Estimate, Estimator, Moment};
+pub use machine::{Host, Machine, Tool, ToolSpec};
+pub use measurement::{Malformed, Measurement, NumericalError, Of, PeakProbe, Phase, Sample, Verdict};
+pub use target::{
+    Built, Configured, Exclusive, Input, InputSet, Objective, OptionError, Options, Pairing, Probe, RunRequest, Target,
+};

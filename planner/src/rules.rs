@@ -1,0 +1,28 @@
+//! What enumeration and selection ask of a target.
+
+use crate::refusal::Refusal;
+use crate::space::{Assignment, Space};
+use crate::value::Attributes;
+use crate::workload::Workload;
+
+/// The part of a configured target that the planner needs. Pure: no I/O, no clock.
+pub trait Rules {
+    /// All plans of `workload`, as parameters and the constraints between them. Parameters of one operation are named
+    /// `<operation>.<attribute>`, those of the whole plan have no dot. Fails when the target can't run such a workload.
+    fn space(&self, workload: &Workload) -> Result<Space, Refusal>;
+
+    /// The plan that attributes which are not given are taken from: one legal value for every parameter of the space.
+    fn defaults(&self, workload: &Workload) -> Result<Assignment, Refusal>;
+
+    /// Canonical text of a legal assignment.
+    fn text(&self, workload: &Workload, assignment: &Assignment) -> String;
+
+    /// Canonical text of one operation's part of it; breaks ties in screening.
+    fn operation_text(&self, workload: &Workload, operation: &str, assignment: &Assignment) -> String;
+
+    /// Attributes that follow from the assignment (footprints, block extents in elements, registers).
+    fn derived(&self, workload: &Workload, assignment: &Assignment) -> Attributes;
+
+    /// The screening proxy of one operation's geometry: cheap, smaller is better, finite.
+    fn proxy(&self, workload: &Workload, operation: &str, assignment: &Assignment) -> f64;
+}

@@ -1,0 +1,88 @@
+//! Workloads: small graphs of operations with fixed extents.
+
+use serde::{Deserialize, Serialize};
+
+/// Extents of one matrix product `C[rows][columns] = A[rows][inner] B[inner][columns]`, in elements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct GemmExtents {
+    /// Rows of the activations and of the result (tokens).
+    pub rows: u64,
+    /// The axis that is summed over.
+    pub inner: u64,
+    /// Columns of the weights and of the result.
+    pub columns: u64,
+}
+
+/// An element-wise function.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Elementwise {
+    /// `0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))`.
+    GeluTanh,
+}
+
+/// What an operation computes. Each takes the result of the one before it; the first takes the workload's input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum OperationKind {
+    /// A matrix product with weights of its own.
+    Gemm(GemmExtents),
+    /// An element-wise function over `rows x columns`.
+    Elementwise {
+        /// Which function.
+        function: Elementwise,
+        /// Rows of the operand.
+        rows: u64,
+        /// Columns of the operand.
+        columns: u64,
+    },
+}
+
+/// A named operation of a workload.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Operation {
+    /// Its name, unique in the workload: `up`, `gelu`, `down`.
+    pub name: String,
+    /// What it computes.
+    #[serde(flatten)]
+    pub kind: OperationKind,
+}
+
+/// A chain of operations with fixed extents.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Workload {
+    /// Its name, unique in the definition.
+    pub name: String,
+    /// Its operations, in order of execution.
+    pub operations: Vec<Operation>,
+}
+
+impl Workload {
+    /// The matrix products with their names, in order.
+    pub fn gemms(&self) -> impl Iterator<Item = (&str, GemmExtents)> {
+        self.operations.iter().filter_map(|operation| match operation.kind {
+            OperationKind::Gemm(extents) => Some((operation.name.as_str(), extents)),
+            OperationKind::Elementwise { .. } => None,
+        })
+    }
+
+    /// The element-wise function that directly follows the operation `name`, with its own name.
+    #[must_use]
+    pub fn elementwise_after(&self, name: &str) -> Option<(&str, Elementwise)> {
+        let at = self.operations.iter().position(|operation| operation.name == name)?;
+        let next = self.operations.get(at + 1)?;
+        match next.kind {
+            OperationKind::Elementwise { function, .. } => Some((next.name.as_str(), function)),
+            OperationKind::Gemm(_) => None,
+        }
+    }
+
+    /// Floating-point operations of all matrix products (a multiplication and an addition count as two). Element-wise
+    /// steps are not counted, as in every figure that this project compares with.
+    #[must_use]
+    pub fn flops(&self) -> u128 {
+        self.gemms()
+            .map(|(_, e)| 2 * u128::from(e.rows) * u128::from(e.inner) * u128::from(e.columns))
+            .sum()
+    }
+}
