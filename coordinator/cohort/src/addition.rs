@@ -1,0 +1,48 @@
+//! What a cohort grew by after it was frozen.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+use crate::case::Case;
+use crate::manifest::UnitRef;
+
+/// What an addition adds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum AdditionKind {
+    /// Crosses of the fastest choices of each operation.
+    Crosses {
+        /// The new cases, with estimates.
+        cases: Vec<Case>,
+        /// Units that no earlier case needed.
+        units: Vec<UnitRef>,
+    },
+    /// More rounds for cases that can still win.
+    Finalists {
+        /// Case -> pairs of each further round, in order.
+        rounds: BTreeMap<String, Vec<u32>>,
+    },
+    /// Fresh builds of winner and control, measured again.
+    Confirmation {
+        /// The new cases: each repeats one that exists.
+        cases: Vec<Case>,
+        /// Case -> pairs of each of its rounds.
+        rounds: BTreeMap<String, Vec<u32>>,
+    },
+}
+
+/// `additions/NNN.json`: immutable, chained by digest.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Addition {
+    /// Its number, from 1.
+    pub number: u32,
+    /// SHA-256 of the file before it: `manifest.json` for the first.
+    pub previous_sha256: String,
+    /// Why it was made, in words and numbers.
+    pub reason: String,
+    /// When.
+    pub at: jiff::Timestamp,
+    /// What it adds.
+    #[serde(flatten)]
+    pub kind: AdditionKind,
+}

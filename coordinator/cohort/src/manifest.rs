@@ -1,0 +1,116 @@
+//! Everything that decided a cohort's cases, written once.
+
+use std::collections::BTreeMap;
+
+use planner::Workload;
+use serde::{Deserialize, Serialize};
+use target_api::Machine;
+
+/// A file and its digest.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct FileDigest {
+    /// Path relative to the folder it belongs to, with `/`.
+    pub path: String,
+    /// SHA-256 of its content, 64 lower-case hex digits.
+    pub sha256: String,
+    /// Its length.
+    pub bytes: u64,
+}
+
+/// A workload of the cohort and the case that its others are compared with.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkloadEntry {
+    /// The workload with its extents.
+    pub workload: Workload,
+    /// Name of its control.
+    pub control: String,
+}
+
+/// How much is measured.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Measure {
+    /// Rounds for every case.
+    pub rounds: u32,
+    /// Pairs of calls in one round.
+    pub pairs: u32,
+    /// Further pairs at most for each case whose interval still reaches the best.
+    pub finalists: u32,
+    /// Seed of inputs, of the order of rounds, and of resampling.
+    pub seed: u64,
+    /// Limit of one build step.
+    pub build_timeout_ms: u64,
+    /// Limit of one round, without waiting for the device.
+    pub run_timeout_ms: u64,
+    /// The k fastest choices of each operation that are crossed once all initial cases are terminal; 0 for none.
+    pub cross: u32,
+}
+
+/// Something that is built: its sources lie in `sources/<digest>/`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnitRef {
+    /// SHA-256 over sources, steps and tools.
+    pub digest: String,
+    /// The files of `sources/<digest>/`.
+    pub files: Vec<FileDigest>,
+    /// Commands, as argument lists, that make the artifact.
+    pub steps: Vec<Vec<String>>,
+    /// Name of the artifact that the last step leaves.
+    pub artifact: String,
+    /// Text files that the target reads after the build.
+    pub inspect: Vec<String>,
+}
+
+/// Where the cohort came from; informational, never compared.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Origin {
+    /// The definition's path as it was given.
+    pub definition_path: String,
+    /// Time of the freeze, RFC 3339.
+    pub frozen_at: jiff::Timestamp,
+    /// Git revision of the folder that holds the definition, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub git_revision: Option<String>,
+}
+
+/// `manifest.json`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// Version of the format: [`Manifest::FORMAT`].
+    pub format: u32,
+    /// The target's name.
+    pub target: String,
+    /// What is minimised: name and unit.
+    pub objective: (String, String),
+    /// The definition's text, whole.
+    pub definition: String,
+    /// Options of the target as they are in force.
+    pub options: BTreeMap<String, String>,
+    /// Workloads with their controls, in the definition's order.
+    pub workloads: Vec<WorkloadEntry>,
+    /// How much is measured.
+    pub measure: Measure,
+    /// Screened geometries: `workload/operation/orientation` -> how many, in decimal (a count may pass 64 bits).
+    pub screened: BTreeMap<String, String>,
+    /// Number of cases in `cases.jsonl`.
+    pub cases: u64,
+    /// Digest of `cases.jsonl`.
+    pub cases_sha256: String,
+    /// Everything that is built for these cases, sorted by digest.
+    pub units: Vec<UnitRef>,
+    /// Digest of the unit that is built once for all cases.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub harness: Option<String>,
+    /// Files of `inputs/`.
+    pub inputs: Vec<FileDigest>,
+    /// The binary in `toolchain/`.
+    pub binary: FileDigest,
+    /// The machine: class must match, instance is recorded.
+    pub machine: Machine,
+    /// Where it came from.
+    pub origin: Origin,
+}
+
+impl Manifest {
+    /// The format that this version writes, and the only one it reads.
+    pub const FORMAT: u32 = 1;
+}

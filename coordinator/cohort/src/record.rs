@@ -1,0 +1,135 @@
+//! What happened, one object per line.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use target_api::{Estimate, Measurement};
+
+/// One artifact of a case's build.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnitBuilt {
+    /// Digest of the unit.
+    pub unit: String,
+    /// SHA-256 of the artifact.
+    pub artifact_sha256: String,
+    /// Wall time of its steps; `None` when it was there already.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub build_ms: Option<u64>,
+    /// What the target read from the build.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub facts: BTreeMap<String, String>,
+}
+
+/// How a build ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "outcome", rename_all = "kebab-case")]
+pub enum BuildOutcome {
+    /// All artifacts are there.
+    Built {
+        /// Label -> artifact.
+        units: BTreeMap<String, UnitBuilt>,
+    },
+    /// The target says no: a result.
+    Rejected {
+        /// Its words.
+        reason: String,
+    },
+    /// A step failed, or the artifact is not what the plan asked for.
+    BuildFailed {
+        /// What, with the log's path.
+        reason: String,
+    },
+    /// A step took longer than its limit.
+    TimedOut {
+        /// Which step, which limit.
+        reason: String,
+    },
+}
+
+/// How a round ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "outcome", rename_all = "kebab-case")]
+pub enum RunOutcome {
+    /// Measured, and every result was right.
+    Correct {
+        /// What was measured.
+        measurement: Measurement,
+    },
+    /// Some result was wrong.
+    Incorrect {
+        /// What was found.
+        reason: String,
+        /// What was measured all the same; never ranked.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        measurement: Option<Measurement>,
+    },
+    /// It ended without a result.
+    RunFailed {
+        /// How it ended: exit code or signal, last line of its errors.
+        reason: String,
+    },
+    /// It ran longer than its limit.
+    TimedOut {
+        /// Which limit.
+        reason: String,
+    },
+}
+
+/// What a record tells.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "record", rename_all = "kebab-case")]
+pub enum RecordKind {
+    /// A build ended. Precedes the first round of its attempt.
+    Build {
+        /// How it ended.
+        #[serde(flatten)]
+        outcome: BuildOutcome,
+        /// Estimates of moment `build`.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        estimates: Vec<Estimate>,
+    },
+    /// A round begins: written (not synced) before the device is touched, so that a resume can tell that it was lost.
+    Began {
+        /// Which, from 0.
+        round: u32,
+        /// The device.
+        device: String,
+    },
+    /// A round ended.
+    Run {
+        /// Which, from 0.
+        round: u32,
+        /// The device.
+        device: String,
+        /// How it ended.
+        #[serde(flatten)]
+        outcome: RunOutcome,
+        /// Wall time of the command, without waiting for the device.
+        run_ms: u64,
+        /// Time that it waited for the device.
+        waited_ms: u64,
+    },
+    /// Somebody asked for a further attempt of this case.
+    Retry {
+        /// What was asked for.
+        because: String,
+    },
+}
+
+/// One line of `records/*.jsonl`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// Who wrote it; also the stem of the file's name.
+    pub writer: String,
+    /// Its number in this file, from 0.
+    pub sequence: u64,
+    /// When it was written.
+    pub at: jiff::Timestamp,
+    /// The case.
+    pub case: String,
+    /// Which attempt, from 1.
+    pub attempt: u32,
+    /// What happened.
+    #[serde(flatten)]
+    pub kind: RecordKind,
+}
