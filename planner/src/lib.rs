@@ -2,16 +2,21 @@
 //!
 //! Nothing here does I/O or reads a clock: the same input gives the same bytes on every machine.
 
+pub mod definition;
 pub mod plan;
 pub mod refusal;
 pub mod rules;
+pub mod select;
 pub mod space;
 pub mod value;
 pub mod workload;
+pub mod workloads;
 
+pub use definition::{Definition, DefinitionError};
 pub use plan::Plan;
 pub use refusal::Refusal;
 pub use rules::Rules;
+pub use select::{Chosen, Refused, SelectError, Selection};
 pub use space::{Assignment, Constraint, Domain, Parameter, Space};
 pub use value::{Attributes, Value};
 pub use workload::{Elementwise, GemmExtents, Operation, OperationKind, Workload};

@@ -3,12 +3,13 @@
 use std::cmp::Ordering;
 use std::fmt;
 
-use serde::de::{MapAccess, Visitor};
+use schemars::JsonSchema;
+use serde::de::{Error as _, MapAccess, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// One value of an attribute.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Value {
     /// `true` or `false`.
@@ -135,6 +136,46 @@ impl From<u32> for Value {
 impl From<&str> for Value {
     fn from(value: &str) -> Self {
         Self::text(value)
+    }
+}
+
+impl<'de> Deserialize<'de> for Value {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Scalar;
+        impl<'de> Visitor<'de> for Scalar {
+            type Value = Value;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a boolean, a finite number or a word")
+            }
+            fn visit_bool<E>(self, b: bool) -> Result<Value, E> {
+                Ok(Value::Boolean(b))
+            }
+            fn visit_i64<E>(self, n: i64) -> Result<Value, E> {
+                Ok(Value::Integer(n))
+            }
+            fn visit_u64<E: serde::de::Error>(self, n: u64) -> Result<Value, E> {
+                i64::try_from(n)
+                    .map(Value::Integer)
+                    .map_err(|_| E::custom(format!("{n} is too large for a whole number of 64 bits with a sign")))
+            }
+            fn visit_f64<E: serde::de::Error>(self, x: f64) -> Result<Value, E> {
+                if x.is_finite() {
+                    Ok(Value::Float(x))
+                } else {
+                    Err(E::custom(format!("expected a finite number, found {x}")))
+                }
+            }
+            fn visit_str<E>(self, word: &str) -> Result<Value, E> {
+                Ok(Value::text(word))
+            }
+            fn visit_map<A: MapAccess<'de>>(self, _: A) -> Result<Value, A::Error> {
+                Err(A::Error::custom(
+                    "expected a boolean, a number or a word, found a table: attribute names with a dot stand in quotes, \
+                     as in `\"up.height\" = 6`",
+                ))
+            }
+        }
+        deserializer.deserialize_any(Scalar)
     }
 }
 

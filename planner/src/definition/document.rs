@@ -1,0 +1,86 @@
+//! A definition as TOML has it, and its JSON schema.
+
+use schemars::{JsonSchema, Schema};
+use serde::Deserialize;
+
+use super::cases::CaseEntry;
+use super::explore::Explore;
+use super::located::Located;
+use super::measure::Measure;
+
+/// A sweep definition. The options of the target stand in a table that is named like the target.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Document {
+    /// The machine that plans are built for: `layout-sweep targets` lists them.
+    pub target: Located<String>,
+    /// Name of the case that others are compared with: what an engineer would write first. A workload may have its own.
+    pub control: Option<Located<String>>,
+    /// What is computed, one or many.
+    #[serde(default)]
+    pub workload: Vec<Located<WorkloadEntry>>,
+    /// Plans that are wanted in any event.
+    #[serde(default)]
+    pub case: Vec<Located<CaseEntry>>,
+    /// Which of the enumerated plans become cases.
+    pub explore: Option<Located<Explore>>,
+    /// How often each case is measured, and how long anything may take.
+    #[serde(default)]
+    pub measure: Measure,
+}
+
+/// `[[workload]]`: a named workload, or a kind with extents in place. `layout-sweep workloads` lists the kinds.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WorkloadEntry {
+    /// Unique in the definition; the kind too, where `kind` is not given.
+    pub name: Located<String>,
+    /// What is computed: `siglip-mlp`, `mlp`, `gemm`. Default: the name.
+    pub kind: Option<Located<String>>,
+    /// The case that others of this workload are compared with. Default: the definition's.
+    pub control: Option<Located<String>>,
+    /// Rows of the activations (`siglip-mlp`, `mlp`).
+    pub tokens: Option<Located<i64>>,
+    /// Columns of the input (`mlp`).
+    pub features: Option<Located<i64>>,
+    /// Columns of the hidden activations (`mlp`).
+    pub hidden: Option<Located<i64>>,
+    /// Columns of the result (`mlp`). Default: `features`.
+    pub outputs: Option<Located<i64>>,
+    /// The function between the two products (`mlp`). Default "gelu-tanh".
+    pub activation: Option<Located<String>>,
+    /// Rows of A and C (`gemm`).
+    pub rows: Option<Located<i64>>,
+    /// The axis that is summed over (`gemm`).
+    pub inner: Option<Located<i64>>,
+    /// Columns of B and C (`gemm`).
+    pub columns: Option<Located<i64>>,
+}
+
+impl WorkloadEntry {
+    /// The extents that are given.
+    pub(super) fn extents(&self) -> impl Iterator<Item = (&'static str, &Located<i64>)> {
+        [
+            ("tokens", &self.tokens),
+            ("features", &self.features),
+            ("hidden", &self.hidden),
+            ("outputs", &self.outputs),
+            ("rows", &self.rows),
+            ("inner", &self.inner),
+            ("columns", &self.columns),
+        ]
+        .into_iter()
+        .filter_map(|(name, value)| value.as_ref().map(|value| (name, value)))
+    }
+}
+
+/// The JSON schema of a definition, for editors. Tables of target options are open: each target checks its own.
+#[must_use]
+pub fn schema() -> Schema {
+    let mut schema = schemars::schema_for!(Document);
+    schema.insert(
+        "additionalProperties".to_owned(),
+        serde_json::json!({ "type": "object" }),
+    );
+    schema
+}

@@ -1,0 +1,5 @@
+//! Selection: which plans become cases, and why each.
+
+mod types;
+
+pub use types::{Chosen, Refused, SelectError, SelectedWorkload, Selection};
