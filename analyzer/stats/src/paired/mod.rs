@@ -1,0 +1,7 @@
+//! Cases against their control, measured in turn, and cases against each other.
+
+mod ratios;
+mod winners;
+
+pub use ratios::{PairError, PairedRatios, can_still_win};
+pub use winners::{WinnerError, WinnerSet, winner_set};

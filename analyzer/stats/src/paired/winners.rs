@@ -1,0 +1,219 @@
+//! The best case and those that can't be told from it.
+
+use serde::{Deserialize, Serialize};
+
+use super::PairedRatios;
+use crate::interval::{Bootstrap, Level};
+use crate::order::{median_in_place, quantile_of_sorted};
+use crate::random::SplitMix64;
+
+/// The cases that may be the best.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WinnerSet {
+    /// The case with the smallest median ratio (the first of equals).
+    pub best: usize,
+    /// The best case and every case that can't be told from it, ascending.
+    pub members: Vec<usize>,
+    /// The level: with about this probability the truly best case is a member.
+    pub level: Level,
+}
+
+/// Why no winner set can be given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum WinnerError {
+    /// There are no cases.
+    #[error("no cases to choose a winner from")]
+    NoCases,
+    /// A case has so few pairs that no interval of its median reaches the level (below 6 at 95 %), so nothing can be
+    /// said about it.
+    #[error("case {case} has {pairs} pairs, too few for the level")]
+    TooFewPairs {
+        /// Position of the case.
+        case: usize,
+        /// Its number of pairs.
+        pairs: usize,
+    },
+}
+
+/// Confidence set for the best of several cases that share a control, by a simultaneous bootstrap of their median
+/// ratios (smaller is better).
+///
+/// Method: multiple comparisons with the best (Hsu 1981) in the bootstrapped max-statistic form of Mogstad, Romano,
+/// Shaikh and Wilhelm ("Inference for ranks", 2024). With `t_i` the log of case `i`'s median ratio and `s_ij` the
+/// bootstrap standard error of `t_i - t_j`, case `i` is a member unless some `j` beats it by
+/// `(t_i - t_j) / s_ij > c_i`. The bound `c_i` is the `level` quantile (at least 0), over resamples, of the largest
+/// `((t_i - t_j)* - (t_i - t_j)) / s_ij` over all `j`: one bound for all comparisons of a case, so the level holds for
+/// the set and not for each pair. Each case's pairs are resampled with replacement on their own, since every case is
+/// measured beside its own calls of the control. Two cases without any spread are told apart by any difference.
+///
+/// The same seed gives the same set, and the best is always a member. The level is approximate: it assumes independent
+/// pairs and is somewhat optimistic for few of them. O(resamples (pairs of all cases + cases^2)) time,
+/// O(resamples x cases) memory.
+///
+/// Errors: no cases, or a case with too few pairs.
+pub fn winner_set(cases: &[PairedRatios], plan: Bootstrap) -> Result<WinnerSet, WinnerError> {
+    let level = plan.level.get();
+    for (case, ratios) in cases.iter().enumerate() {
+        if !ratios.interval(plan.level).reaches_level() {
+            return Err(WinnerError::TooFewPairs {
+                case,
+                pairs: ratios.pairs(),
+            });
+        }
+    }
+    let points: Vec<f64> = cases.iter().map(|case| case.median().ln()).collect();
+    let best = (0..points.len())
+        .min_by(|i, j| points[*i].total_cmp(&points[*j]))
+        .ok_or(WinnerError::NoCases)?;
+
+    let mut rng = SplitMix64::new(plan.seed);
+    let deviations: Vec<Deviations> = cases
+        .iter()
+        .zip(&points)
+        .map(|(case, point)| Deviations::draw(case, *point, plan, &mut rng))
+        .collect();
+    let members = (0..cases.len())
+        .filter(|i| !is_beaten(*i, &points, &deviations, level))
+        .collect();
+    Ok(WinnerSet {
+        best,
+        members,
+        level: plan.level,
+    })
+}
+
+/// The bootstrap distribution of one case's log median, centred on its point.
+struct Deviations {
+    values: Vec<f64>,
+    variance: f64,
+}
+
+impl Deviations {
+    fn draw(case: &PairedRatios, point: f64, plan: Bootstrap, rng: &mut SplitMix64) -> Self {
+        let ratios = case.ratios();
+        let mut drawn = Vec::with_capacity(ratios.len());
+        let values: Vec<f64> = (0..plan.resamples.get())
+            .filter_map(|_| {
+                drawn.clear();
+                drawn.extend(
+                    (0..ratios.len())
+                        .filter_map(|_| rng.index(ratios.len()))
+                        .map(|index| ratios[index]),
+                );
+                median_in_place(&mut drawn).map(|median| median.ln() - point)
+            })
+            .collect();
+        let n = values.len() as f64;
+        let mean = values.iter().sum::<f64>() / n;
+        let variance = values.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>() / n;
+        Self { values, variance }
+    }
+}
+
+/// Whether some case is better than case `i` by more than chance explains.
+fn is_beaten(i: usize, points: &[f64], deviations: &[Deviations], level: f64) -> bool {
+    let spread = |j: usize| (deviations[i].variance + deviations[j].variance).sqrt();
+    let others = || (0..points.len()).filter(move |j| *j != i);
+    // Without spread there is no chance to weigh against.
+    if others().any(|j| spread(j) <= 0.0 && points[j] < points[i]) {
+        return true;
+    }
+    let rivals: Vec<(usize, f64)> = others().map(|j| (j, spread(j))).filter(|(_, s)| *s > 0.0).collect();
+    let Some(worst) = rivals
+        .iter()
+        .map(|(j, s)| (points[i] - points[*j]) / s)
+        .max_by(f64::total_cmp)
+    else {
+        return false;
+    };
+    let mut largest: Vec<f64> = (0..deviations[i].values.len())
+        .filter_map(|draw| {
+            let own = deviations[i].values[draw];
+            rivals
+                .iter()
+                .map(|(j, s)| (own - deviations[*j].values[draw]) / s)
+                .max_by(f64::total_cmp)
+        })
+        .collect();
+    largest.sort_unstable_by(f64::total_cmp);
+    // A bound below zero would let a case lose against a worse one.
+    quantile_of_sorted(&largest, level).is_some_and(|bound| worst > bound.max(0.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroU32;
+
+    use super::*;
+
+    fn plan(seed: u64) -> Bootstrap {
+        Bootstrap {
+            level: Level::P95,
+            resamples: NonZeroU32::new(1_000).unwrap(),
+            seed,
+        }
+    }
+
+    fn case(ratios: impl IntoIterator<Item = f64>) -> PairedRatios {
+        let pairs: Vec<(f64, f64)> = ratios.into_iter().map(|ratio| (ratio, 1.0)).collect();
+        PairedRatios::new(&pairs).unwrap()
+    }
+
+    /// `n` ratios around `centre`, uniform within one percent.
+    fn noisy(centre: f64, n: usize, rng: &mut SplitMix64) -> PairedRatios {
+        case((0..n).map(|_| centre * (0.99 + 0.02 * (rng.next_u64() >> 11) as f64 / (1_u64 << 53) as f64)))
+    }
+
+    #[test]
+    fn near_cases_tie_and_far_ones_do_not() {
+        let mut rng = SplitMix64::new(1);
+        let cases: Vec<PairedRatios> = [0.9, 0.801, 0.80, 0.95, 0.82]
+            .iter()
+            .map(|centre| noisy(*centre, 40, &mut rng))
+            .collect();
+        let winners = winner_set(&cases, plan(3)).unwrap();
+        assert_eq!(winners.members, [1, 2]);
+        assert!(winners.members.contains(&winners.best));
+        assert_eq!(winner_set(&cases, plan(3)).unwrap(), winners);
+    }
+
+    #[test]
+    fn the_truly_best_is_rarely_left_out() {
+        // Six equal cases: each is truly best. The set must lack a given one in at most about 5 % of repetitions, and
+        // the smallest true excess over that which 200 repetitions would show with certainty is far below 12 %.
+        let mut rng = SplitMix64::new(2);
+        let (mut missing, repetitions) = (0, 200);
+        for seed in 0..repetitions {
+            let cases: Vec<PairedRatios> = (0..6).map(|_| noisy(0.8, 21, &mut rng)).collect();
+            let quick = Bootstrap {
+                resamples: NonZeroU32::new(200).unwrap(),
+                ..plan(seed)
+            };
+            missing += u32::from(!winner_set(&cases, quick).unwrap().members.contains(&0));
+        }
+        println!("MISSING {missing}");
+        assert!(missing < 24, "{missing} of {repetitions}");
+    }
+
+    #[test]
+    fn without_spread_any_difference_decides() {
+        let winners = winner_set(&[case([0.5; 6]), case([0.4; 6]), case([0.4; 6])], plan(1)).unwrap();
+        assert_eq!(
+            winners,
+            WinnerSet {
+                best: 1,
+                members: vec![1, 2],
+                level: Level::P95
+            }
+        );
+        let alone = winner_set(&[case([0.5; 6])], plan(1)).unwrap();
+        assert_eq!(alone.members, [0]);
+    }
+
+    #[test]
+    fn too_little_is_said() {
+        assert_eq!(winner_set(&[], plan(1)), Err(WinnerError::NoCases));
+        let few = winner_set(&[case([0.5; 6]), case([0.4; 5])], plan(1));
+        assert_eq!(few, Err(WinnerError::TooFewPairs { case: 1, pairs: 5 }));
+    }
+}
