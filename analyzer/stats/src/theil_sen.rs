@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{SampleError, all_finite, same_length};
 use crate::order::median_in_place;
 
-/// The most points that [`theil_sen`] accepts: two million slopes, 16 MB, a few tens of milliseconds.
+/// The most points that [`theil_sen`] accepts: two million slopes, 16 MB.
 pub const MAX_POINTS: usize = 2_000;
 
 /// The line `y = slope x + intercept`.

@@ -42,13 +42,17 @@ pub enum WinnerError {
 /// Shaikh and Wilhelm ("Inference for ranks", 2024). With `t_i` the log of case `i`'s median ratio and `s_ij` the
 /// bootstrap standard error of `t_i - t_j`, case `i` is a member unless some `j` beats it by
 /// `(t_i - t_j) / s_ij > c_i`. The bound `c_i` is the `level` quantile (at least 0), over resamples, of the largest
-/// `((t_i - t_j)* - (t_i - t_j)) / s_ij` over all `j`: one bound for all comparisons of a case, so the level holds for
+/// `((t_i - t_j) - (t_i - t_j)*) / s_ij` over all `j`: one bound for all comparisons of a case, so the level holds for
 /// the set and not for each pair. Each case's pairs are resampled with replacement on their own, since every case is
 /// measured beside its own calls of the control. Two cases without any spread are told apart by any difference.
 ///
-/// The same seed gives the same set, and the best is always a member. The level is approximate: it assumes independent
-/// pairs and is somewhat optimistic for few of them. O(resamples (pairs of all cases + cases^2)) time,
-/// O(resamples x cases) memory.
+/// The resampled deviation enters with its sign turned, as in a percentile interval: for medians that comes much nearer
+/// to the level than the basic form, which misses twice as often.
+///
+/// The same seed gives the same set, and the best is always a member. The level is approximate: in simulations of 2 to
+/// 20 equally good cases with 6 to 41 independent pairs each (uniform, normal and exponential noise), a given one was
+/// left out in at most 7 % of the runs at 95 %. O(resamples (pairs of all cases + cases^2)) time, O(resamples x cases)
+/// memory.
 ///
 /// Errors: no cases, or a case with too few pairs.
 pub fn winner_set(cases: &[PairedRatios], plan: Bootstrap) -> Result<WinnerSet, WinnerError> {
@@ -131,7 +135,7 @@ fn is_beaten(i: usize, points: &[f64], deviations: &[Deviations], level: f64) ->
             let own = deviations[i].values[draw];
             rivals
                 .iter()
-                .map(|(j, s)| (own - deviations[*j].values[draw]) / s)
+                .map(|(j, s)| (deviations[*j].values[draw] - own) / s)
                 .max_by(f64::total_cmp)
         })
         .collect();
@@ -179,20 +183,19 @@ mod tests {
 
     #[test]
     fn the_truly_best_is_rarely_left_out() {
-        // Six equal cases: each is truly best. The set must lack a given one in at most about 5 % of repetitions, and
-        // the smallest true excess over that which 200 repetitions would show with certainty is far below 12 %.
+        // Equal cases are all truly best, so each is left out in about 5 % of the runs: 15 of 300, deviation 3.8. The
+        // basic form of the bootstrap would leave it out about 30 times; a set of everything, never.
         let mut rng = SplitMix64::new(2);
-        let (mut missing, repetitions) = (0, 200);
-        for seed in 0..repetitions {
-            let cases: Vec<PairedRatios> = (0..6).map(|_| noisy(0.8, 21, &mut rng)).collect();
+        let mut missing = 0;
+        for seed in 0..300 {
+            let cases: Vec<PairedRatios> = (0..4).map(|_| noisy(0.8, 15, &mut rng)).collect();
             let quick = Bootstrap {
                 resamples: NonZeroU32::new(200).unwrap(),
                 ..plan(seed)
             };
             missing += u32::from(!winner_set(&cases, quick).unwrap().members.contains(&0));
         }
-        println!("MISSING {missing}");
-        assert!(missing < 24, "{missing} of {repetitions}");
+        assert!((4..=24).contains(&missing), "{missing}");
     }
 
     #[test]
