@@ -20,8 +20,8 @@ pub struct NoiseCeiling {
 /// The noise ceiling of the ranking of cases, from their values round by round (`rounds[case][round]`).
 ///
 /// Per case the median of rounds 0, 2, 4, ... and that of rounds 1, 3, 5, ...; Spearman's `r` between these halves over
-/// the cases; `2 r / (1 + r)` for twice the rounds (Spearman 1910, Brown 1910); the square root, because only one side of
-/// model against measurement is noisy (correction for attenuation, Spearman 1904).
+/// the cases; `2 r / (1 + r)` for twice the rounds (Spearman 1910, Brown 1910); the square root, because only one side
+/// of model against measurement is noisy (correction for attenuation, Spearman 1904).
 ///
 /// Approximate: the formulas are for means and Pearson's correlation, and a drift that lasts over rounds is common to
 /// both halves and taken for truth. O(cases log cases + rounds of all cases). Undefined, `None`: fewer than 3 cases, a

@@ -30,7 +30,7 @@ pub enum NoLine {
         points: usize,
     },
     /// More than [`MAX_POINTS`].
-    #[error("{points} points are too many for a line through all pairs, at most 2000 are taken")]
+    #[error("{points} points are too many for a line through all pairs, at most {MAX_POINTS} are taken")]
     TooManyPoints {
         /// Number of points.
         points: usize,

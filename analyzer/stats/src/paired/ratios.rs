@@ -80,7 +80,8 @@ impl PairedRatios {
         self.median
     }
 
-    /// The median ratio with its interval by order statistics; see [`median_interval`](crate::interval::median_interval). The pairs are taken as
+    /// The median ratio with its interval by order statistics; see
+    /// [`median_interval`](crate::interval::median_interval). The pairs are taken as
     /// independent: where pairs of one round resemble each other, build this from one pair per round. O(n log n).
     #[must_use]
     pub fn interval(&self, level: Level) -> MedianInterval {
