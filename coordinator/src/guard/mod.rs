@@ -1,0 +1,14 @@
+//! The guard: a process between the coordinator and every command, so that neither a process nor a lock survives.
+
+mod capture;
+mod child;
+mod dispatch;
+mod protocol;
+mod run;
+mod tree;
+
+pub use child::guard_child_main;
+pub use dispatch::{CHILD_SUBCOMMAND, SUBCOMMAND, hidden_subcommand};
+pub use protocol::{Ended, GuardEvent, GuardRequest, LockRequest};
+pub(crate) use run::MARK;
+pub use run::guard_main;

@@ -1,0 +1,116 @@
+//! What coordinator and guard say to each other: one request on the guard's standard input, events as JSON lines on its
+//! standard output. The request's pipe stays open: that it closes means that the coordinator has gone.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::lock::{Holder, Mode};
+
+/// The lock that a guard takes before it starts anything.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LockRequest {
+    /// The lock file.
+    pub path: PathBuf,
+    /// Alone or beside others.
+    pub mode: Mode,
+    /// For which cohort; told to those who wait.
+    pub cohort: String,
+    /// For which case.
+    pub case: String,
+    /// How long to wait; `None` for as long as it takes.
+    pub timeout_ms: Option<u64>,
+}
+
+/// A command to run under a guard.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GuardRequest {
+    /// The lock to hold meanwhile, if any.
+    pub lock: Option<LockRequest>,
+    /// How long the command may run; waiting for the lock does not count. `None` for as long as it takes.
+    pub run_timeout_ms: Option<u64>,
+    /// Time between TERM and KILL.
+    pub grace_ms: u64,
+    /// File that standard output goes to.
+    pub stdout: PathBuf,
+    /// File that standard error goes to.
+    pub stderr: PathBuf,
+    /// Bytes kept of each of them; what comes after is read and thrown away.
+    pub output_cap: u64,
+    /// Folder that the command runs in.
+    pub directory: PathBuf,
+    /// The program: absolute, or relative to `directory` and beginning with `./`.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub arguments: Vec<String>,
+    /// Variables in addition to the inherited ones.
+    pub environment: BTreeMap<String, String>,
+}
+
+/// How a command ended.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ended {
+    /// Its exit code; `None` when a signal ended it.
+    pub exit_code: Option<i32>,
+    /// The signal that ended it.
+    pub signal: Option<i32>,
+    /// Whether it was ended because its time was over.
+    pub timed_out: bool,
+    /// Whether it was ended because the coordinator asked for that, or has gone.
+    pub cancelled: bool,
+    /// Wall time of the command.
+    pub ran_ms: u64,
+    /// Time that it waited for the lock before.
+    pub waited_ms: u64,
+    /// Other processes of its tree that were still there at its end, and were ended.
+    pub killed_tree: u32,
+    /// Processes that could not be ended (stuck in the kernel).
+    pub left_behind: Vec<i32>,
+    /// Bytes of standard output that were not kept.
+    pub stdout_dropped: u64,
+    /// Bytes of standard error that were not kept.
+    pub stderr_dropped: u64,
+    /// Why output could not be written down, if so.
+    pub capture_error: Option<String>,
+}
+
+/// What a guard tells.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub enum GuardEvent {
+    /// Somebody else has the lock. Told again when the holder changes.
+    Waiting {
+        /// Who, where that can be told.
+        holder: Option<Holder>,
+    },
+    /// It has the lock.
+    Locked {
+        /// After how long.
+        waited_ms: u64,
+    },
+    /// The command runs.
+    Started {
+        /// Its process, and its process group.
+        pid: i32,
+    },
+    /// The command ended, and nothing of its tree is left.
+    Ended(Ended),
+    /// The lock was not to be had in time; nothing was started.
+    LockTimedOut {
+        /// How long it waited.
+        waited_ms: u64,
+        /// Who had it last.
+        holder: Option<Holder>,
+    },
+    /// It was asked to stop before anything was started.
+    Cancelled {
+        /// How long it waited.
+        waited_ms: u64,
+    },
+    /// Something else went wrong; nothing runs.
+    Failed {
+        /// What, with its causes.
+        message: String,
+    },
+}
