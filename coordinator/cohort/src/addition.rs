@@ -26,7 +26,7 @@ pub enum AdditionKind {
     Confirmation {
         /// The new cases: each repeats one that exists.
         cases: Vec<Case>,
-        /// Case -> pairs of each of its rounds.
+        /// New case -> pairs of each of its rounds, which are all that it has.
         rounds: BTreeMap<String, Vec<u32>>,
     },
 }

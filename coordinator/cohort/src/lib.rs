@@ -1,11 +1,42 @@
 //! What a cohort is on disk, and its state. No process, no clock, no async.
+//!
+//! A [`Draft`] is assembled in memory; [`Draft::freeze`] makes it a [`Frozen`] cohort on disk in one step, which only
+//! grows by additions. [`RecordWriter`] appends what happened, [`Snapshot`] reads everything without a lock, and
+//! [`state`] alone says what is done, left and lost. [`CohortDir`] alone knows the names of files.
 
 pub mod addition;
 pub mod case;
+pub mod digest;
+pub mod draft;
+pub mod error;
+pub mod freeze;
+pub mod frozen;
+pub mod grow;
+pub mod layout;
 pub mod manifest;
+pub mod paths;
 pub mod record;
+pub mod records;
+pub mod state;
+pub mod verify;
+pub mod write;
 
 pub use addition::{Addition, AdditionKind};
 pub use case::Case;
+pub use digest::{sha256_file, sha256_hex, unit_digest};
+pub use draft::{Draft, Header};
+pub use error::CohortError;
+pub use freeze::remove_leftovers;
+pub use frozen::{Frozen, Snapshot};
+pub use grow::Growth;
+pub use layout::{LayoutError, Source};
 pub use manifest::{FileDigest, Manifest, Measure, Origin, UnitRef, WorkloadEntry};
+pub use paths::{CohortDir, case_folder};
 pub use record::{BuildOutcome, Record, RecordKind, RunOutcome, UnitBuilt};
+pub use records::{Dropped, RecordWriter, Records, WriterName, read_records};
+pub use state::{
+    Attempt, CaseState, Counts, DoneBuild, DoneRound, Duplicate, Left, LeftBuild, LeftRound, Outcome, Problem,
+    RoundState, State, StateError, Status, state,
+};
+pub use verify::{Difference, LineDifference, definition_difference, machine_differences, verify};
+pub use write::{create_once, write_atomic};

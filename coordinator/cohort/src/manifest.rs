@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use planner::Workload;
 use serde::{Deserialize, Serialize};
-use target_api::Machine;
+use target_api::{CommandSpec, Machine};
 
 /// A file and its digest.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -52,8 +52,8 @@ pub struct UnitRef {
     pub digest: String,
     /// The files of `sources/<digest>/`.
     pub files: Vec<FileDigest>,
-    /// Commands, as argument lists, that make the artifact.
-    pub steps: Vec<Vec<String>>,
+    /// Commands that make the artifact, one after another.
+    pub steps: Vec<CommandSpec>,
     /// Name of the artifact that the last step leaves.
     pub artifact: String,
     /// Text files that the target reads after the build.

@@ -127,7 +127,7 @@ pub struct Record {
     pub at: jiff::Timestamp,
     /// The case.
     pub case: String,
-    /// Which attempt, from 1.
+    /// Which attempt, from 1; of a retry, the attempt that it begins.
     pub attempt: u32,
     /// What happened.
     #[serde(flatten)]

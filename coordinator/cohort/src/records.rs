@@ -1,0 +1,242 @@
+//! Record files: appended to by one writer each, read by everybody.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+
+use crate::error::CohortError;
+use crate::paths::CohortDir;
+use crate::record::{Record, RecordKind};
+
+/// Who writes a record file; also the stem of the file's name.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct WriterName(String);
+
+impl WriterName {
+    /// `<utc time>-<pid>-<host>`: unique as long as no process starts twice within a microsecond under one number.
+    /// Of the host only ASCII letters, digits, `_` and `-` are kept.
+    #[must_use]
+    pub fn new(started: Timestamp, pid: u32, host: &str) -> Self {
+        let time = started.to_string().replace(':', "").replace('.', "-");
+        let host: String = host
+            .chars()
+            .filter(|&c| c.is_ascii_alphanumeric() || "_-".contains(c))
+            .take(64)
+            .collect();
+        Self(format!("{time}-{pid}-{host}"))
+    }
+
+    /// The name.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// Appends records to a file of its own.
+#[derive(Debug)]
+pub struct RecordWriter {
+    path: PathBuf,
+    file: fs_err::File,
+    writer: String,
+    sequence: u64,
+    /// Length of the whole lines.
+    length: u64,
+    broken: bool,
+}
+
+impl RecordWriter {
+    /// Creates the writer's file; an error when there is one of this name.
+    pub fn create(dir: &CohortDir, writer: &WriterName) -> Result<Self, CohortError> {
+        let path = dir.record_file(writer.as_str());
+        let file = fs_err::OpenOptions::new().append(true).create_new(true).open(&path)?;
+        crate::write::sync_folder(&dir.records())?;
+        Ok(Self {
+            path,
+            file,
+            writer: writer.0.clone(),
+            sequence: 0,
+            length: 0,
+            broken: false,
+        })
+    }
+
+    /// Appends one record with one `write` and syncs it, unless it only says that a round begins.
+    ///
+    /// After an error the record is not in the file: what was written of it is taken back. Where even that fails, the
+    /// writer takes nothing more (a reader drops the torn line).
+    pub fn append(&mut self, at: Timestamp, case: &str, attempt: u32, kind: RecordKind) -> Result<Record, CohortError> {
+        if self.broken {
+            return Err(CohortError::WriterBroken {
+                path: self.path.clone(),
+            });
+        }
+        let synced = !matches!(kind, RecordKind::Began { .. });
+        let (writer, sequence, case) = (self.writer.clone(), self.sequence, case.to_owned());
+        let record = Record {
+            writer,
+            sequence,
+            at,
+            case,
+            attempt,
+            kind,
+        };
+        let line = to_line(&record, || format!("a record of case `{}`", record.case))?;
+        if let Err(error) = self.write_line(&line, synced) {
+            self.take_back();
+            return Err(error.into());
+        }
+        self.sequence += 1;
+        self.length += line.len() as u64;
+        Ok(record)
+    }
+
+    /// Path of the file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn write_line(&mut self, line: &[u8], synced: bool) -> std::io::Result<()> {
+        let written = self.file.write(line)?;
+        if written < line.len() {
+            let message = format!(
+                "`{}`: only {written} of {} bytes were written",
+                self.path.display(),
+                line.len()
+            );
+            return Err(std::io::Error::new(std::io::ErrorKind::WriteZero, message));
+        }
+        if synced { self.file.sync_data() } else { Ok(()) }
+    }
+
+    fn take_back(&mut self) {
+        // In append mode the next line goes to the new end.
+        self.broken = self
+            .file
+            .set_len(self.length)
+            .and_then(|()| self.file.sync_data())
+            .is_err();
+    }
+}
+
+/// A last line without a newline: its writer was killed, or is still writing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Dropped {
+    /// The record file.
+    pub file: PathBuf,
+    /// Length of what was dropped.
+    pub bytes: u64,
+}
+
+/// All records of a cohort.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Records {
+    /// By writer and sequence number.
+    pub records: Vec<Record>,
+    /// Torn last lines.
+    pub dropped: Vec<Dropped>,
+}
+
+/// Reads all record files in the order of their names. No lock is needed while a run goes on.
+///
+/// A last line without newline is dropped and reported; any other line that is no record, has another writer than the
+/// file, or not the next sequence number is an error with file and line.
+pub fn read_records(dir: &CohortDir) -> Result<Records, CohortError> {
+    let mut names = Vec::new();
+    for entry in fs_err::read_dir(dir.records())? {
+        let entry = entry?;
+        let malformed = |message: &str| CohortError::Malformed {
+            path: entry.path(),
+            message: message.to_owned(),
+        };
+        let name = entry
+            .file_name()
+            .into_string()
+            .map_err(|_| malformed("not a record file"))?;
+        if name.starts_with('.') {
+            continue;
+        }
+        let writer = name
+            .strip_suffix(".jsonl")
+            .ok_or_else(|| malformed("not a record file"))?;
+        names.push(writer.to_owned());
+    }
+    names.sort_unstable();
+    let mut all = Records::default();
+    for writer in names {
+        read_file(&dir.record_file(&writer), &writer, &mut all)?;
+    }
+    Ok(all)
+}
+
+fn read_file(path: &Path, writer: &str, all: &mut Records) -> Result<(), CohortError> {
+    let mut sequence = 0;
+    let torn = read_lines(path, |line, record: Record| {
+        let bad = |message: String| CohortError::BadLine {
+            path: path.to_owned(),
+            line,
+            message,
+        };
+        if record.writer != writer {
+            return Err(bad(format!("its writer is `{}`", record.writer)));
+        }
+        if record.sequence != sequence {
+            return Err(bad(format!(
+                "expected sequence number {sequence}, found {}",
+                record.sequence
+            )));
+        }
+        sequence += 1;
+        all.records.push(record);
+        Ok(())
+    })?;
+    if torn > 0 {
+        all.dropped.push(Dropped {
+            file: path.to_owned(),
+            bytes: torn,
+        });
+    }
+    Ok(())
+}
+
+/// Reads a file line by line as JSON and hands each to `take` with its number from 1. Gives the length of what follows
+/// the last newline.
+pub(crate) fn read_lines<T: serde::de::DeserializeOwned>(
+    path: &Path,
+    mut take: impl FnMut(u64, T) -> Result<(), CohortError>,
+) -> Result<u64, CohortError> {
+    let mut reader = BufReader::with_capacity(1 << 16, fs_err::File::open(path)?);
+    let mut buffer = Vec::new();
+    for line in 1.. {
+        buffer.clear();
+        let length = reader.read_until(b'\n', &mut buffer)? as u64;
+        if buffer.pop_if(|last| *last == b'\n').is_none() {
+            return Ok(length);
+        }
+        let parsed = serde_json::from_slice(&buffer).map_err(|e| CohortError::BadLine {
+            path: path.to_owned(),
+            line,
+            message: e.to_string(),
+        })?;
+        take(line, parsed)?;
+    }
+    Ok(0)
+}
+
+/// `value` as one line with its newline, checked to be read back as it is: a number that is not finite, say, would be
+/// written as `null` and make the whole file unreadable.
+pub(crate) fn to_line<T>(value: &T, what: impl Fn() -> String) -> Result<Vec<u8>, CohortError>
+where
+    T: serde::Serialize + serde::de::DeserializeOwned + PartialEq,
+{
+    let unwritable = |message: String| CohortError::Unwritable { what: what(), message };
+    let mut line = serde_json::to_vec(value).map_err(|e| unwritable(e.to_string()))?;
+    let back: T = serde_json::from_slice(&line).map_err(|e| unwritable(e.to_string()))?;
+    if back != *value {
+        return Err(unwritable("it reads differently".to_owned()));
+    }
+    line.push(b'\n');
+    Ok(line)
+}

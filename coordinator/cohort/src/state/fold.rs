@@ -1,0 +1,230 @@
+//! From records to state.
+
+use std::collections::BTreeMap;
+
+use super::error::{Problem, StateError};
+use super::model::{Attempt, CaseState, DoneBuild, DoneRound, Duplicate, RoundState, State};
+use crate::addition::Addition;
+use crate::case::Case;
+use crate::layout::Layout;
+use crate::manifest::Manifest;
+use crate::record::{BuildOutcome, Record, RecordKind, RunOutcome};
+
+/// What is done, left and lost, from everything that a cohort holds.
+///
+/// Pure, and independent of the order of `records`: they count in the order of writer and sequence number, never of
+/// time, since clocks go back. Of several records of one round the first counts, except that one with a wrong result
+/// counts before all others, so that a repetition can't hide it; of several builds or retries of one attempt the first.
+/// What doesn't count is listed as a duplicate. Near-linear in the number of cases and records.
+pub fn state<'a>(
+    manifest: &'a Manifest,
+    cases: &'a [Case],
+    additions: &'a [Addition],
+    records: &'a [Record],
+) -> Result<State<'a>, StateError> {
+    let layout = Layout::new(manifest, cases, additions)?;
+    let mut folds: Vec<BTreeMap<u32, Fold<'a>>> = vec![BTreeMap::new(); layout.entries.len()];
+    let mut duplicates = Vec::new();
+    for record in in_order(records, &mut duplicates)? {
+        let Some(&at) = layout.index.get(record.case.as_str()) else {
+            return Err(Problem::UnknownCase.of(record));
+        };
+        let wanted = layout.entries[at].wanted.len();
+        folds[at]
+            .entry(record.attempt)
+            .or_default()
+            .take(record, wanted, &mut duplicates)?;
+    }
+    let mut states = Vec::with_capacity(folds.len());
+    for (entry, folds) in layout.entries.into_iter().zip(folds) {
+        let attempts = finish(folds)?;
+        let (case, source, control, wanted) = (entry.case, entry.source, entry.control, entry.wanted);
+        states.push(CaseState {
+            case,
+            source,
+            control,
+            wanted,
+            attempts,
+        });
+    }
+    Ok(State {
+        cases: states,
+        index: layout.index,
+        crossed: layout.crossed,
+        duplicates,
+    })
+}
+
+/// Records by writer and sequence number; of equal ones the first.
+fn in_order<'a>(records: &'a [Record], duplicates: &mut Vec<Duplicate<'a>>) -> Result<Vec<&'a Record>, StateError> {
+    let mut sorted: Vec<&Record> = records.iter().collect();
+    sorted.sort_by_key(|record| (record.writer.as_str(), record.sequence));
+    let mut kept: Vec<&Record> = Vec::with_capacity(sorted.len());
+    for record in sorted {
+        match kept.last() {
+            Some(&last) if last.writer == record.writer && last.sequence == record.sequence => {
+                if last != record {
+                    return Err(Problem::SequenceTwice.of(record));
+                }
+                duplicates.push(Duplicate { record, counted: last });
+            }
+            _ => kept.push(record),
+        }
+    }
+    Ok(kept)
+}
+
+/// An attempt while its records come in.
+#[derive(Debug, Clone, Default)]
+struct Fold<'a> {
+    attempt: Attempt<'a>,
+    /// The first record that isn't a retry.
+    first: Option<&'a Record>,
+    /// The first record of a round.
+    first_round: Option<&'a Record>,
+    /// The latest record of a round.
+    latest_round: Option<&'a Record>,
+    /// Whether there is a build that doesn't follow a round of its own writer.
+    build_in_order: bool,
+    /// Round -> its latest start, until the same writer ends it.
+    open: BTreeMap<u32, &'a Record>,
+}
+
+impl<'a> Fold<'a> {
+    fn take(
+        &mut self,
+        record: &'a Record,
+        wanted: usize,
+        duplicates: &mut Vec<Duplicate<'a>>,
+    ) -> Result<(), StateError> {
+        let retry = matches!(record.kind, RecordKind::Retry { .. });
+        if record.attempt == 0 || (retry && record.attempt == 1) {
+            return Err(Problem::BadAttempt.of(record));
+        }
+        if !retry {
+            self.first.get_or_insert(record);
+        }
+        match &record.kind {
+            RecordKind::Retry { .. } => match self.attempt.retry {
+                Some(counted) => duplicates.push(Duplicate { record, counted }),
+                None => self.attempt.retry = Some(record),
+            },
+            RecordKind::Build { outcome, estimates } => {
+                let late = self.latest_round.is_some_and(|round| round.writer == record.writer);
+                self.build_in_order |= !late;
+                match self.attempt.build {
+                    Some(before) if word(before.outcome) != word(outcome) => {
+                        let (writer, sequence) = (before.record.writer.clone(), before.record.sequence);
+                        let (now, before) = (word(outcome), word(before.outcome));
+                        return Err(Problem::BuildContradicts {
+                            now,
+                            before,
+                            writer,
+                            sequence,
+                        }
+                        .of(record));
+                    }
+                    Some(before) => duplicates.push(Duplicate {
+                        record,
+                        counted: before.record,
+                    }),
+                    None => {
+                        self.attempt.build = Some(DoneBuild {
+                            record,
+                            outcome,
+                            estimates,
+                        });
+                    }
+                }
+            }
+            RecordKind::Began { round, .. } => {
+                self.see_round(record, *round, wanted)?;
+                self.attempt.lost_starts += u64::from(self.open.insert(*round, record).is_some());
+                let lost = RoundState::Lost(record);
+                let known = self.attempt.rounds.entry(*round).or_insert(lost);
+                if let RoundState::Lost(_) = known {
+                    *known = lost;
+                }
+            }
+            RecordKind::Run {
+                round,
+                device,
+                outcome,
+                run_ms,
+                waited_ms,
+            } => {
+                self.see_round(record, *round, wanted)?;
+                if self.open.get(round).is_some_and(|began| began.writer == record.writer) {
+                    self.open.remove(round);
+                }
+                let (run_ms, waited_ms) = (*run_ms, *waited_ms);
+                let mut counted = DoneRound {
+                    record,
+                    outcome,
+                    device,
+                    run_ms,
+                    waited_ms,
+                };
+                if let Some(RoundState::Done(before)) = self.attempt.rounds.get(round) {
+                    let mut other = *before;
+                    if !wrong(outcome) || wrong(before.outcome) {
+                        std::mem::swap(&mut counted, &mut other);
+                    }
+                    duplicates.push(Duplicate {
+                        record: other.record,
+                        counted: counted.record,
+                    });
+                }
+                self.attempt.rounds.insert(*round, RoundState::Done(counted));
+            }
+        }
+        Ok(())
+    }
+
+    fn see_round(&mut self, record: &'a Record, round: u32, wanted: usize) -> Result<(), StateError> {
+        if round as usize >= wanted {
+            return Err(Problem::UnknownRound { round, wanted }.of(record));
+        }
+        self.first_round.get_or_insert(record);
+        self.latest_round = Some(record);
+        Ok(())
+    }
+}
+
+/// What only shows when all records of a case are known.
+fn finish(folds: BTreeMap<u32, Fold<'_>>) -> Result<BTreeMap<u32, Attempt<'_>>, StateError> {
+    let mut attempts = BTreeMap::new();
+    let mut last = 1;
+    for (number, mut fold) in folds {
+        if let Some(record) = fold.first_round {
+            let built = fold
+                .attempt
+                .build
+                .is_some_and(|b| matches!(b.outcome, BuildOutcome::Built { .. }));
+            if !built || !fold.build_in_order {
+                return Err(Problem::RoundWithoutBuild.of(record));
+            }
+        }
+        let asked = number == 1 || (fold.attempt.retry.is_some() && number - last <= 1);
+        if let Some(record) = fold.first.or(fold.attempt.retry).filter(|_| !asked) {
+            return Err(Problem::NoRetry.of(record));
+        }
+        last = number;
+        fold.attempt.lost_starts += fold.open.len() as u64;
+        attempts.insert(number, fold.attempt);
+    }
+    Ok(attempts)
+}
+
+fn word(outcome: &BuildOutcome) -> &'static str {
+    match outcome {
+        BuildOutcome::Built { .. } => "built",
+        BuildOutcome::Rejected { .. } => "rejected",
+        BuildOutcome::BuildFailed { .. } => "build-failed",
+        BuildOutcome::TimedOut { .. } => "timed-out",
+    }
+}
+
+fn wrong(outcome: &RunOutcome) -> bool {
+    matches!(outcome, RunOutcome::Incorrect { .. })
+}

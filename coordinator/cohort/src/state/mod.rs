@@ -1,0 +1,14 @@
+//! The one place that says what is done, what is left and what was lost.
+//!
+//! [`state`] is a pure function of manifest, cases, additions and records. Coordinator, status, shards and analyzer use
+//! only its result.
+
+mod error;
+mod fold;
+mod left;
+mod model;
+
+pub use error::{Problem, StateError};
+pub use fold::state;
+pub use left::{Counts, Left, LeftBuild, LeftRound};
+pub use model::{Attempt, CaseState, DoneBuild, DoneRound, Duplicate, Outcome, RoundState, State, Status};

@@ -1,0 +1,177 @@
+//! Whether a cohort still is what was frozen, as far as files and words can tell.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::Serialize;
+use target_api::Machine;
+
+use crate::digest::sha256_file;
+use crate::error::CohortError;
+use crate::frozen::Frozen;
+use crate::manifest::{FileDigest, Manifest};
+
+/// Something that is not as it was frozen.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Difference {
+    /// What: a path in the cohort, `machine.<entry>` or `tool.<name>`.
+    pub name: String,
+    /// Frozen digest or value; `None` when it was not there.
+    pub expected: Option<String>,
+    /// Digest or value now; `None` when it is gone.
+    pub found: Option<String>,
+}
+
+impl std::fmt::Display for Difference {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (expected, found) = (self.expected.as_deref(), self.found.as_deref());
+        write!(
+            f,
+            "`{}`: expected {}, found {}",
+            self.name,
+            expected.unwrap_or("nothing"),
+            found.unwrap_or("nothing")
+        )
+    }
+}
+
+/// Differences of manifest, cases, additions, binary, inputs and sources, in this order and by name within each. A file
+/// that was added to a folder of sources or inputs is a difference too: a compiler might find it first.
+pub fn verify(frozen: &Frozen) -> Result<Vec<Difference>, CohortError> {
+    let (dir, manifest) = (frozen.dir(), frozen.manifest());
+    let mut differences = Vec::new();
+    let mut expect = |name: String, expected: &str| {
+        let found = digest_if_there(&dir.path().join(&name))?;
+        if found.as_deref() != Some(expected) {
+            differences.push(Difference {
+                name,
+                expected: Some(expected.to_owned()),
+                found,
+            });
+        }
+        Ok::<(), CohortError>(())
+    };
+    let name_of = |path: &Path| {
+        path.strip_prefix(dir.path())
+            .unwrap_or(path)
+            .to_string_lossy()
+            .into_owned()
+    };
+    for (number, sha256) in (0..).zip(frozen.chain()) {
+        let path = if number == 0 {
+            dir.manifest()
+        } else {
+            dir.addition(number)
+        };
+        expect(name_of(&path), sha256)?;
+        if number == 0 {
+            expect(name_of(&dir.cases()), &manifest.cases_sha256)?;
+        }
+    }
+    expect(name_of(&dir.binary()), &manifest.binary.sha256)?;
+    differences.extend(folder_differences(
+        &dir.inputs(),
+        &name_of(&dir.inputs()),
+        &manifest.inputs,
+    )?);
+    for unit in frozen.units() {
+        let folder = dir.unit_sources(&unit.digest);
+        differences.extend(folder_differences(&folder, &name_of(&folder), &unit.files)?);
+    }
+    Ok(differences)
+}
+
+/// Entries of the machine's class that differ, as `machine.<entry>`, and tools whose digest differs, as `tool.<name>`.
+#[must_use]
+pub fn machine_differences(frozen: &Machine, now: &Machine) -> Vec<Difference> {
+    let tools = |machine: &Machine| -> BTreeMap<String, String> {
+        machine
+            .tools
+            .iter()
+            .map(|tool| (tool.name.clone(), tool.sha256.clone()))
+            .collect()
+    };
+    let mut differences = map_differences("machine.", &frozen.class, &now.class);
+    differences.extend(map_differences("tool.", &tools(frozen), &tools(now)));
+    differences
+}
+
+/// The first line in which a definition differs from the frozen one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LineDifference {
+    /// Its number, from 1.
+    pub line: usize,
+    /// The frozen line; `None` when it had ended.
+    pub frozen: Option<String>,
+    /// The line now; `None` when it has ended.
+    pub now: Option<String>,
+}
+
+/// The first difference between the frozen definition and `text`; `None` when they are the same to the byte.
+#[must_use]
+pub fn definition_difference(manifest: &Manifest, text: &str) -> Option<LineDifference> {
+    if manifest.definition == text {
+        return None;
+    }
+    // With their ends, so that a lost last newline or a changed line end is a difference as well.
+    let (mut frozen, mut now) = (manifest.definition.split_inclusive('\n'), text.split_inclusive('\n'));
+    let mut line = 1;
+    loop {
+        match (frozen.next(), now.next()) {
+            (a, b) if a == b && a.is_some() => line += 1,
+            (a, b) => {
+                return Some(LineDifference {
+                    line,
+                    frozen: a.map(str::to_owned),
+                    now: b.map(str::to_owned),
+                });
+            }
+        }
+    }
+}
+
+fn map_differences(prefix: &str, frozen: &BTreeMap<String, String>, now: &BTreeMap<String, String>) -> Vec<Difference> {
+    let keys: std::collections::BTreeSet<_> = frozen.keys().chain(now.keys()).collect();
+    let differs = keys.into_iter().filter(|key| frozen.get(*key) != now.get(*key));
+    differs
+        .map(|key| Difference {
+            name: format!("{prefix}{key}"),
+            expected: frozen.get(key).cloned(),
+            found: now.get(key).cloned(),
+        })
+        .collect()
+}
+
+fn folder_differences(folder: &Path, name: &str, files: &[FileDigest]) -> Result<Vec<Difference>, CohortError> {
+    let expected = files
+        .iter()
+        .map(|file| (file.path.clone(), file.sha256.clone()))
+        .collect();
+    let mut found = BTreeMap::new();
+    if folder.exists() {
+        digest_below(folder, "", &mut found)?;
+    }
+    Ok(map_differences(&format!("{name}/"), &expected, &found))
+}
+
+fn digest_below(folder: &Path, prefix: &str, found: &mut BTreeMap<String, String>) -> Result<(), CohortError> {
+    for entry in fs_err::read_dir(folder)? {
+        let entry = entry?;
+        let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
+        // Links are followed: what a compiler would read is what counts.
+        if fs_err::metadata(entry.path())?.is_dir() {
+            digest_below(&entry.path(), &format!("{name}/"), found)?;
+        } else {
+            found.insert(name, sha256_file(&entry.path())?.0);
+        }
+    }
+    Ok(())
+}
+
+fn digest_if_there(path: &Path) -> Result<Option<String>, CohortError> {
+    match sha256_file(path) {
+        Ok((sha256, _)) => Ok(Some(sha256)),
+        Err(CohortError::Io(e)) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(e) => Err(e),
+    }
+}
