@@ -1,0 +1,9 @@
+//! The IPU21 tile array as a target: 1,472 tiles with their own memory and a static exchange.
+
+pub mod device;
+pub mod geometry;
+pub mod legal;
+pub mod parameters;
+pub mod screen;
+pub mod shards;
+pub mod text;
