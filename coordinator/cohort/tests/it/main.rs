@@ -1,0 +1,13 @@
+//! Tests of the cohort crate from outside, with real files.
+#![allow(clippy::unwrap_used, clippy::too_many_lines, reason = "tests")]
+
+mod format;
+mod freezing;
+mod full_disk;
+mod growing;
+mod made;
+mod properties;
+mod recording;
+mod simulated;
+mod states;
+mod verifying;

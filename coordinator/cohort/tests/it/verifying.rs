@@ -1,0 +1,126 @@
+//! What was changed after the freeze is found and named.
+
+use cohort::{Difference, Frozen, definition_difference, machine_differences, verify};
+
+use crate::made;
+
+fn expect(frozen: &Frozen, name: &str, expected: bool, found: bool) {
+    let differences = verify(frozen).unwrap();
+    let [difference] = &differences[..] else {
+        panic!("{differences:?}")
+    };
+    assert_eq!(difference.name, name);
+    assert_eq!(
+        (difference.expected.is_some(), difference.found.is_some()),
+        (expected, found),
+        "{difference}"
+    );
+    assert_ne!(difference.expected, difference.found);
+}
+
+#[test]
+fn one_byte_anywhere() {
+    let (_folder, frozen) = made::frozen();
+    assert_eq!(verify(&frozen).unwrap(), []);
+    let source = format!("sources/{}/src/k.h", frozen.manifest().units[1].digest);
+    for name in [
+        "manifest.json",
+        "cases.jsonl",
+        "toolchain/layout-sweep",
+        "inputs/w/a.f32",
+        &source,
+    ] {
+        let path = frozen.dir().path().join(name);
+        let before = fs_err::read(&path).unwrap();
+        fs_err::write(&path, [&before[..], b" "].concat()).unwrap();
+        expect(&frozen, name, true, true);
+        fs_err::remove_file(&path).unwrap();
+        expect(&frozen, name, true, false);
+        fs_err::write(&path, before).unwrap();
+        assert_eq!(verify(&frozen).unwrap(), []);
+    }
+}
+
+#[test]
+fn files_that_were_added() {
+    let (_folder, frozen) = made::frozen();
+    let source = format!("sources/{}/src/immintrin.h", frozen.manifest().units[0].digest);
+    for name in ["inputs/w/b.f32", "inputs/v", &source] {
+        let path = frozen.dir().path().join(name);
+        fs_err::write(&path, "x").unwrap();
+        expect(&frozen, name, false, true);
+        fs_err::remove_file(&path).unwrap();
+    }
+    // Artifacts, records and logs come and go.
+    fs_err::write(frozen.dir().records().join("x.jsonl"), "").unwrap();
+    fs_err::create_dir(frozen.dir().unit_artifacts("u")).unwrap();
+    fs_err::write(frozen.dir().coordinator_lock(), "").unwrap();
+    assert_eq!(verify(&frozen).unwrap(), []);
+}
+
+#[test]
+fn additions_and_their_sources() {
+    let (_folder, mut frozen) = made::frozen();
+    let unit = made::unit("up", "int x;");
+    let digest = cohort::unit_digest(&unit, &made::machine().tools);
+    let growth = cohort::Growth::Crosses {
+        cases: Vec::new(),
+        units: vec![unit],
+    };
+    frozen.grow(made::at(0), "x", growth).unwrap();
+    assert_eq!(verify(&frozen).unwrap(), []);
+    for name in ["additions/001.json", &format!("sources/{digest}/src/k.c")] {
+        let path = frozen.dir().path().join(name);
+        let before = fs_err::read(&path).unwrap();
+        fs_err::write(&path, "changed").unwrap();
+        expect(&frozen, name, true, true);
+        fs_err::write(&path, before).unwrap();
+    }
+}
+
+#[test]
+fn machines() {
+    let frozen = made::machine();
+    assert_eq!(machine_differences(&frozen, &frozen), []);
+    let mut now = frozen.clone();
+    now.instance.insert("hostname".into(), "there".into());
+    now.facts = serde_json::Value::Null;
+    now.tools[0].path = "/opt/cc".into();
+    assert_eq!(
+        machine_differences(&frozen, &now),
+        [],
+        "instance, facts and a tool's path are only recorded"
+    );
+    now.class.insert("cpu".into(), "slow".into());
+    now.class.remove("governor");
+    now.class.insert("driver".into(), "1".into());
+    now.tools[0].sha256 = "cd".into();
+    let difference = |name: &str, expected: Option<&str>, found: Option<&str>| Difference {
+        name: name.into(),
+        expected: expected.map(str::to_owned),
+        found: found.map(str::to_owned),
+    };
+    let expected = [
+        difference("machine.cpu", Some("fast"), Some("slow")),
+        difference("machine.driver", None, Some("1")),
+        difference("machine.governor", Some("performance"), None),
+        difference("tool.compiler", Some("ab"), Some("cd")),
+    ];
+    assert_eq!(machine_differences(&frozen, &now), expected);
+    assert_eq!(expected[1].to_string(), "`machine.driver`: expected nothing, found 1");
+}
+
+#[test]
+fn definitions() {
+    let mut manifest = made::manifest(&["w"], 1, 1, 0);
+    manifest.definition = "a\nb\nc\n".into();
+    let difference = |text| definition_difference(&manifest, text).map(|d| (d.line, d.frozen, d.now));
+    let some = |text: &str| Some(text.to_owned());
+    assert_eq!(difference("a\nb\nc\n"), None);
+    assert_eq!(difference("a\nB\nC\n"), Some((2, some("b\n"), some("B\n"))));
+    assert_eq!(difference("a\nb\n"), Some((3, some("c\n"), None)));
+    assert_eq!(difference("a\nb\nc\nd"), Some((4, None, some("d"))));
+    assert_eq!(difference("a\nb\nc"), Some((3, some("c\n"), some("c"))));
+    assert_eq!(difference("a\r\nb\nc\n"), Some((1, some("a\n"), some("a\r\n"))));
+    assert_eq!(difference(""), Some((1, some("a\n"), None)));
+}
