@@ -16,7 +16,7 @@ pub use definition::{Definition, DefinitionError};
 pub use plan::Plan;
 pub use refusal::Refusal;
 pub use rules::Rules;
-pub use select::{Chosen, Refused, SelectError, Selection};
+pub use select::{Chosen, Refused, SelectError, SelectedWorkload, Selection, select};
 pub use space::{Assignment, Constraint, Domain, Parameter, Space};
 pub use value::{Attributes, Value};
 pub use workload::{Elementwise, GemmExtents, Operation, OperationKind, Workload};

@@ -25,4 +25,25 @@ pub trait Rules {
 
     /// The screening proxy of one operation's geometry: cheap, smaller is better, finite.
     fn proxy(&self, workload: &Workload, operation: &str, assignment: &Assignment) -> f64;
+
+    /// Whether results only mean something beside those of a control.
+    fn needs_control(&self) -> bool {
+        true
+    }
+
+    /// Completes one operation's geometry where a screen says that attributes are `derived`: gives the assignment with
+    /// these set, or `None` when screening passes over it. Fails when the target does not derive such an attribute.
+    fn complete(
+        &self,
+        _workload: &Workload,
+        operation: &str,
+        derived: &[String],
+        _assignment: &Assignment,
+    ) -> Result<Option<Assignment>, Refusal> {
+        let message = format!(
+            "operation `{operation}`: {} can't be derived, only listed",
+            derived.join(", ")
+        );
+        Err(Refusal::new("derived", message))
+    }
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::definition::DefinitionError;
 use crate::refusal::Refusal;
-use crate::space::{Assignment, Space};
+use crate::space::{Assignment, Space, SpaceError};
 
 /// A plan that became a case.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -41,7 +41,7 @@ pub struct Refused {
 }
 
 /// What was chosen for one workload.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub struct SelectedWorkload {
     /// The workload's name.
     pub name: String,
@@ -62,7 +62,7 @@ pub struct SelectedWorkload {
 }
 
 /// Cases of all workloads.
-#[derive(Clone, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Selection {
     /// In the order of the definition.
     pub workloads: Vec<SelectedWorkload>,
@@ -75,8 +75,8 @@ pub struct Selection {
 pub enum SelectError {
     /// The definition says something that the target's parameters do not allow.
     #[error(transparent)]
-    Definition(#[from] Box<DefinitionError>),
-    /// The target can't run this workload.
+    Definition(Box<DefinitionError>),
+    /// The target can't run this workload, or can't screen it as the definition says.
     #[error("workload `{workload}`: {refusal}")]
     Workload {
         /// The workload's name.
@@ -84,4 +84,26 @@ pub enum SelectError {
         /// Why not.
         refusal: Refusal,
     },
+    /// The plans of this workload can't be counted or walked.
+    #[error("workload `{workload}`: {error}")]
+    Space {
+        /// The workload's name.
+        workload: String,
+        /// Why not.
+        error: SpaceError,
+    },
+    /// The target's screening proxy is no finite number.
+    #[error("the proxy of `{text}` is {value}: expected a finite number")]
+    Proxy {
+        /// Canonical text of the operation's geometry.
+        text: String,
+        /// What the target said.
+        value: String,
+    },
+}
+
+impl From<DefinitionError> for SelectError {
+    fn from(error: DefinitionError) -> Self {
+        Self::Definition(Box::new(error))
+    }
 }

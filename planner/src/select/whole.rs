@@ -1,0 +1,109 @@
+//! Plans of the whole screened space: all of them, or some drawn by seed.
+
+use super::board::{Board, Candidate};
+use super::context::Context;
+use super::screen::Screen;
+use super::types::SelectError;
+use crate::definition::{Exhaustive, Located, Random};
+use crate::space::Assignment;
+
+/// Draws that are tried for each random plan that is wanted, where some drawn plans prove illegal.
+const TRIES: u64 = 64;
+
+/// Every legal plan of the screened space; more than the limit is an error.
+pub(super) fn exhaustive(
+    context: &Context<'_>,
+    board: &mut Board,
+    screen: &Screen,
+    base: &Assignment,
+    wanted: &Located<Exhaustive>,
+) -> Result<(), SelectError> {
+    let space = screen.whole_space(context, base)?;
+    let size = space.count().map_err(|error| context.space_error(error))?;
+    if size > u128::from(wanted.limit) {
+        let message = format!(
+            "the screened space of workload `{}` holds {size} plans, more than the limit of {}",
+            context.workload().name,
+            wanted.limit
+        );
+        return Err(context.definition.error(&wanted.span, message).into());
+    }
+    let mut index = 0_u64;
+    for plan in space.walk().map_err(|error| context.space_error(error))? {
+        if let Some(plan) = screen.whole(context, plan)? {
+            add(
+                context,
+                board,
+                plan,
+                format!("all-{index:05}"),
+                "exhaustive",
+                "every plan of the screened space",
+            );
+            index += 1;
+        }
+    }
+    Ok(())
+}
+
+/// Distinct plans drawn by seed.
+pub(super) fn random(
+    context: &Context<'_>,
+    board: &mut Board,
+    screen: &Screen,
+    base: &Assignment,
+    wanted: &Random,
+) -> Result<(), SelectError> {
+    let space = screen.whole_space(context, base)?;
+    let mut draws = wanted.count;
+    loop {
+        let sample = space
+            .sample(wanted.seed, draws)
+            .map_err(|error| context.space_error(error))?;
+        let mut plans = Vec::new();
+        for plan in sample.assignments {
+            plans.extend(screen.whole(context, plan)?);
+        }
+        let enough = plans.len() as u64 >= wanted.count;
+        let last = draws >= wanted.count.saturating_mul(TRIES);
+        if !(enough || sample.whole || last) {
+            draws = draws.saturating_mul(2);
+            continue;
+        }
+        if !enough {
+            let found = plans.len();
+            let message = if sample.whole {
+                format!(
+                    "random: {} plans are wanted, the screened space holds {found}: all are taken",
+                    wanted.count
+                )
+            } else {
+                format!(
+                    "random: {} plans are wanted, {found} were found in {draws} draws",
+                    wanted.count
+                )
+            };
+            board.notes.push(message);
+        }
+        let reason = format!("drawn with seed {}", wanted.seed);
+        for (index, plan) in plans
+            .into_iter()
+            .take(usize::try_from(wanted.count).unwrap_or(usize::MAX))
+            .enumerate()
+        {
+            add(context, board, plan, format!("random-{index:03}"), "random", &reason);
+        }
+        return Ok(());
+    }
+}
+
+fn add(context: &Context<'_>, board: &mut Board, plan: Assignment, name: String, family: &str, reason: &str) {
+    let text = context.text(&plan);
+    let name = board.free_name(name);
+    let candidate = Candidate {
+        name,
+        family: family.to_owned(),
+        reason: reason.to_owned(),
+        assignment: plan,
+    };
+    board.add(candidate, text);
+}
