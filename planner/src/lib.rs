@@ -3,6 +3,7 @@
 //! Nothing here does I/O or reads a clock: the same input gives the same bytes on every machine.
 
 pub mod definition;
+pub mod expression;
 pub mod plan;
 pub mod refusal;
 pub mod rules;
