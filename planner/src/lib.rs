@@ -4,6 +4,7 @@
 
 pub mod definition;
 pub mod expression;
+pub mod parameters;
 pub mod plan;
 pub mod refusal;
 pub mod rules;
