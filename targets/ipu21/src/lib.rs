@@ -1,7 +1,9 @@
 //! The IPU21 tile array as a target: 1,472 tiles with their own memory and a static exchange.
 
+pub mod costs;
 pub mod device;
 pub mod geometry;
+pub mod kernels;
 pub mod legal;
 pub mod parameters;
 pub mod screen;
