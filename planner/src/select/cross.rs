@@ -11,8 +11,8 @@ use crate::workload::Workload;
 /// All combinations of the fastest choices of each operation that are legal and not there yet.
 ///
 /// `fastest` holds for each operation the cases with the fastest choices, fastest first; operations that it does not
-/// name, and attributes of the whole plan, are taken from `base`. Names are `<prefix>cross-i-j`, with the ranks (from 0)
-/// in the order of the operations; `existing` holds the canonical texts of all plans that the cohort has.
+/// name, and attributes of the whole plan, are taken from `base`. Names are `<prefix>cross-i-j`, with the ranks (from
+/// 0) in the order of the operations; `existing` holds the canonical texts of all plans that the cohort has.
 #[must_use]
 pub fn crosses(
     workload: &Workload,

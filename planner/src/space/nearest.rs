@@ -45,10 +45,13 @@ impl Space {
         let outside: Vec<usize> = (0..values.len())
             .filter(|&p| self.parameters[p].domain.position(&values[p]).is_none())
             .collect();
+        // Rules are only asked about values that their domains have.
+        let view: Vec<&Value> = values.iter().collect();
         let broken: Vec<&Constraint> = self
             .constraints
             .iter()
-            .filter(|c| c.holds(&values.iter().collect::<Vec<_>>()).is_err())
+            .filter(|constraint| constraint.scope.iter().all(|p| !outside.contains(p)))
+            .filter(|constraint| constraint.holds(&view).is_err())
             .collect();
         if outside.is_empty() && broken.is_empty() {
             return Some(self.named(&values));
@@ -78,7 +81,7 @@ impl Space {
             .flat_map(|p| self.changes_of(p, &values[p]))
             .collect();
         changes.sort_by_key(|change| (change.steps, change.parameter));
-        changes.into_iter().find_map(|change| self.with(values, [change]))
+        changes.iter().find_map(|change| self.with(values, broken, [change]))
     }
 
     fn two_changes(&self, values: &[Value], outside: &[usize], broken: &[&Constraint]) -> Option<Vec<Value>> {
@@ -107,21 +110,10 @@ impl Space {
             }
         }
         pairs.sort_unstable();
-        pairs.into_iter().take(PAIRS).find_map(|(_, p, q, i, j)| {
-            let change = |p: usize, i: usize| {
-                let Change {
-                    parameter,
-                    value,
-                    steps,
-                } = &all[p][i];
-                Change {
-                    parameter: *parameter,
-                    value: value.clone(),
-                    steps: *steps,
-                }
-            };
-            self.with(values, [change(p, i), change(q, j)])
-        })
+        pairs
+            .into_iter()
+            .take(PAIRS)
+            .find_map(|(_, p, q, i, j)| self.with(values, broken, [&all[p][i], &all[q][j]]))
     }
 
     fn changes_of(&self, parameter: usize, now: &Value) -> Vec<Change> {
@@ -136,17 +128,23 @@ impl Space {
             .collect()
     }
 
-    /// The values after the changes, if they are legal.
-    fn with<const N: usize>(&self, values: &[Value], changes: [Change; N]) -> Option<Vec<Value>> {
-        let mut changed: Vec<Value> = values.to_vec();
+    /// The values after the changes, if they are legal. What was broken is asked first: most changes fail there.
+    fn with<const N: usize>(
+        &self,
+        values: &[Value],
+        broken: &[&Constraint],
+        changes: [&Change; N],
+    ) -> Option<Vec<Value>> {
+        let mut view: Vec<&Value> = values.iter().collect();
         for change in changes {
-            changed[change.parameter] = change.value;
+            view[change.parameter] = &change.value;
         }
-        let view: Vec<&Value> = changed.iter().collect();
-        self.constraints
+        let legal = broken
             .iter()
-            .all(|constraint| constraint.holds(&view).is_ok())
-            .then_some(changed)
+            .copied()
+            .chain(&self.constraints)
+            .all(|constraint| constraint.holds(&view).is_ok());
+        legal.then(|| view.into_iter().cloned().collect())
     }
 
     fn named(&self, values: &[Value]) -> Assignment {

@@ -52,8 +52,8 @@ pub struct Sample {
 }
 
 impl Space {
-    /// Draws `n` distinct plans uniformly. More draws with the same seed begin with the same plans, unless they take the
-    /// whole space.
+    /// Draws `n` distinct plans uniformly. More draws with the same seed begin with the same plans, unless they take
+    /// the whole space.
     pub fn sample(&self, seed: u64, n: u64) -> Result<Sample, SpaceError> {
         let mut counter = Counter::fast(self)?;
         let total = counter.total()?;
