@@ -2,10 +2,13 @@
 
 pub mod costs;
 pub mod device;
+pub mod estimate;
 pub mod geometry;
 pub mod kernels;
 pub mod legal;
 pub mod parameters;
+pub mod program;
 pub mod screen;
 pub mod shards;
 pub mod text;
+pub mod traffic;

@@ -1,8 +1,12 @@
 //! What follows from the rules for the cases of the published sweep.
 
 use planner::GemmExtents;
+use target_ipu21::program::{self, Program};
 use target_ipu21::shards::Shards;
-use target_ipu21::{parameters, text};
+use target_ipu21::traffic::{self, Stats};
+use target_ipu21::{costs, parameters, text};
+
+mod common;
 
 const UP: GemmExtents = GemmExtents {
     rows: 729,
@@ -34,4 +38,57 @@ fn parameters_rotate_as_derived() {
             plan[0]
         );
     }
+}
+
+/// Cases whose traffic is compared; all others agree too, but take long.
+const COMPARED: &[&str] = &[
+    "historical",
+    "default",
+    "up-08",
+    "up-16",
+    "up-19",
+    "up-20",
+    "down-09",
+    "down-17",
+    "joint-result-rows-8",
+];
+
+#[test]
+fn traffic_is_as_derived() {
+    let price = costs::builtin("after").unwrap().exchange;
+    let mut compared = 0;
+    for line in include_str!("fixtures/cases.csv").lines().skip(1) {
+        let case: Vec<&str> = line.split(',').collect();
+        if !COMPARED.contains(&case[0]) {
+            continue;
+        }
+        let geometries = [case[1], case[2]].map(|constraint| text::parse(constraint).unwrap().1);
+        let program = Program::new(&common::siglip(), &geometries, program::identity()).unwrap();
+        for (at, phase) in traffic::phases(&program).iter().enumerate() {
+            let s = Stats::new(&phase.transfers);
+            let ours = [
+                s.transfers,
+                s.endpoints,
+                s.source_words,
+                s.delivered_words,
+                s.max_send_words,
+                s.max_receive_words,
+                s.max_receive_fragments,
+                s.max_send_fragments,
+                s.eligible_paired,
+                s.ordinary_bound(),
+                s.paired_bound,
+                s.price(&price, true),
+                s.price(&price, false),
+            ];
+            let prefix = format!("{},{at},", case[0]);
+            let derived = include_str!("fixtures/phases.csv")
+                .lines()
+                .find_map(|line| line.strip_prefix(&prefix));
+            let derived: Vec<usize> = derived.unwrap().split(',').map(|n| n.parse().unwrap()).collect();
+            assert_eq!(derived, ours, "{prefix}");
+            compared += 1;
+        }
+    }
+    assert_eq!(compared, 4 * COMPARED.len());
 }
