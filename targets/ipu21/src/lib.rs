@@ -12,3 +12,4 @@ pub mod screen;
 pub mod shards;
 pub mod text;
 pub mod traffic;
+pub mod work;

@@ -2,7 +2,7 @@
 
 use target_ipu21::estimate;
 use target_ipu21::program::{self, Program};
-use target_ipu21::{costs, text};
+use target_ipu21::{costs, text, traffic, work};
 
 mod common;
 use common::{DOWN, UP, program};
@@ -51,4 +51,23 @@ fn compact_estimates_of_the_sweep_are_as_derived() {
         compared += 1;
     }
     assert_eq!(compared, 49);
+}
+
+#[test]
+fn the_expanded_estimate_is_the_published_one_in_its_exchange() {
+    let program = program(UP, DOWN);
+    let (phases, segments) = (traffic::phases(&program), work::segments(&program));
+    let expanded = estimate::expanded(&phases, &segments, &costs::builtin("sweep").unwrap(), true);
+    assert_eq!(expanded.exchange, [14_424, 7_320, 34_008, 14_400]);
+    assert_eq!(expanded.exchange.iter().sum::<usize>(), 70_152);
+    let error = expanded.total() as f64 / 212_951.0 - 1.0;
+    println!(
+        "expanded {} ({:+.2} %), work {:?}",
+        expanded.total(),
+        100.0 * error,
+        expanded.work
+    );
+    assert!(error.abs() < 0.015, "{error}");
+    let independent = estimate::expanded(&phases, &segments, &costs::builtin("sweep").unwrap(), false);
+    assert_eq!(independent.exchange, [7_512, 4_008, 34_008, 13_920]);
 }

@@ -1,5 +1,7 @@
 //! Predictions: from the largest local shapes, from the expanded work, and from the final schedule.
 
 mod compact;
+mod expanded;
 
 pub use compact::{Compact, compact};
+pub use expanded::{Expanded, expanded};

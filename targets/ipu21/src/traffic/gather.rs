@@ -16,6 +16,10 @@ pub struct Piece {
     pub destinations: Arc<[usize]>,
     /// Whether the owner needs it too; it copies it.
     pub local: bool,
+    /// Row partition of the next product.
+    pub row: usize,
+    /// Inner partition of the next product.
+    pub inner: usize,
     /// Rows, without padding.
     pub rows: usize,
     /// Where it lies in the result.
@@ -59,6 +63,8 @@ pub fn pieces(program: &Program, at: usize) -> Vec<Piece> {
                         source,
                         destinations: destinations.into(),
                         local,
+                        row,
+                        inner,
                         rows: rows.len(),
                         from: place(Buffer::Result(at), from),
                         to: place(Buffer::Left(at + 1), to),

@@ -26,6 +26,7 @@ pub struct Delivery {
 ///
 /// An owner that computes with its shard reads it in place when it lies in the interleaved region. Otherwise it listens
 /// to its own transfer when at least two others do, and copies when not.
+#[must_use]
 pub fn deliveries(program: &Program, at: usize) -> Vec<Delivery> {
     let product = &program.products[at];
     let s = &product.shards;
