@@ -1,1 +1,26 @@
 //! Evaluation of estimates against measurements, tables and plots.
+//!
+//! [`collect`] turns a cohort's parts into a [`Dataset`], [`evaluate`](rows::evaluate) turns that into an [`Analysis`]
+//! (both pure), and [`report::write`] writes it down: `report.md`, `summary.csv`, `statistics.json`, and plots as SVG
+//! and PNG. [`analyze()`] does all three; [`tables::render`] shows an analysis on a terminal.
+//!
+//! Identical input gives identical bytes: nothing depends on a clock, on the order of files or on a hash.
+
+pub mod analysis;
+pub mod analyze;
+pub mod collect;
+pub mod dataset;
+pub mod error;
+pub mod evaluate;
+mod format;
+pub mod plot;
+pub mod report;
+mod rounds;
+pub mod rows;
+pub mod tables;
+mod winner;
+
+pub use analysis::Analysis;
+pub use analyze::analyze;
+pub use dataset::Dataset;
+pub use error::AnalyzeError;

@@ -1,0 +1,292 @@
+//! What an analysis says: the content of `statistics.json`, from which report, tables and plots are made.
+//!
+//! Undefined figures are `null`, never a number that stands for "undefined".
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use target_api::Moment;
+
+use crate::dataset::{Attempt, Chosen, ErrorFigures, Outcome, PhaseFigure, Setup};
+
+/// A median with its interval.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub struct Figure {
+    /// The median.
+    pub median: f64,
+    /// Lower end of its distribution-free interval; `null` when the samples are too few for the level.
+    pub lower: Option<f64>,
+    /// Upper end; `null` when the samples are too few.
+    pub upper: Option<f64>,
+    /// How many samples.
+    pub samples: usize,
+}
+
+impl Figure {
+    /// Half the width of the interval.
+    #[must_use]
+    pub fn half_width(&self) -> Option<f64> {
+        self.lower.zip(self.upper).map(|(lower, upper)| (upper - lower) / 2.0)
+    }
+}
+
+/// One case.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct CaseRow {
+    /// Its name.
+    pub name: String,
+    /// Group in plots and tables.
+    pub family: String,
+    /// How it came into the cohort.
+    pub chosen: Chosen,
+    /// Why it was chosen, in words.
+    pub because: String,
+    /// Canonical text of its plan.
+    pub plan: String,
+    /// The case whose plan it repeats on purpose.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repeat_of: Option<String>,
+    /// How it stands.
+    pub outcome: Outcome,
+    /// Why it failed, if it did.
+    pub reason: Option<String>,
+    /// Every attempt; the last one counts.
+    pub attempts: Vec<Attempt>,
+    /// Rounds that its pairs come from.
+    pub rounds: usize,
+    /// Counted pairs of case and control.
+    pub pairs: usize,
+    /// Median paired ratio to the control; below 1 the case is faster. Measured.
+    pub ratio: Option<Figure>,
+    /// Median value of the case, in the objective's unit. Measured.
+    pub value: Option<f64>,
+    /// Median of `value x peak probe of the same pair / median peak probe of the workload`, in the objective's unit:
+    /// what the case would have taken had the machine always given its median. Equal to `value` where nothing was
+    /// probed. Derived.
+    pub normalised_value: Option<f64>,
+    /// `flops / value`, in GFLOP/s; only where the objective is a time in ns. Derived.
+    pub gflops: Option<f64>,
+    /// Median of `flops / value / peak probe of the same pair`; only where the objective is a time in ns and the peak
+    /// was probed. Derived.
+    pub share_of_peak: Option<f64>,
+    /// How far its result lay from the float64 reference. Measured.
+    pub error: Option<ErrorFigures>,
+    /// Medians of its phases. Measured.
+    pub phases: Vec<PhaseFigure>,
+    /// Predictions by name, each in its own unit. Modelled.
+    pub estimates: BTreeMap<String, f64>,
+}
+
+/// How good one estimate is.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct EstimateRow {
+    /// Its name.
+    pub name: String,
+    /// Its unit; `score` when only its order means anything.
+    pub unit: String,
+    /// When it was made.
+    #[schemars(with = "String")]
+    pub moment: Moment,
+    /// Cases that it is judged by: measured, chosen before anything was measured, predicted by it.
+    pub samples: usize,
+    /// Cases that it is not judged by: reason, how many.
+    pub left_out: BTreeMap<String, usize>,
+    /// Spearman's rho (mid-ranks) of prediction and median paired ratio; `null` under 3 samples or if either side is
+    /// constant.
+    pub spearman: Option<f64>,
+    /// Kendall's tau-b of the same; `null` in the same cases.
+    pub kendall: Option<f64>,
+    /// About the highest Spearman that a perfect model would reach against measurements this noisy (odd against even
+    /// rounds, Spearman-Brown, square root; approximate), over the samples with at least 2 rounds; `null` when undefined.
+    pub ceiling: Option<f64>,
+    /// Samples that the ceiling comes from.
+    pub ceiling_samples: usize,
+    /// Pairs of cases that differ by more than the noise; see [`crate::evaluate::comparable`].
+    pub comparable_pairs: u64,
+    /// Comparable pairs that were predicted in the opposite order.
+    pub inversions: u64,
+    /// Comparable pairs with equal predictions, which are no inversions.
+    pub ties_predicted: u64,
+    /// The case with the smallest prediction; the first in the cohort's order among equals.
+    pub selected: Option<String>,
+    /// The sample with the smallest median paired ratio.
+    pub best: Option<String>,
+    /// Median paired ratio of the selected case over that of the best one: at least 1.
+    pub regret_ratio: Option<f64>,
+    /// (ratio of the selected case - ratio of the best one) x the control's normalised median, in the objective's unit.
+    pub regret_value: Option<f64>,
+    /// At which place, from 1, the model puts the best sample.
+    pub rank_of_best: Option<usize>,
+    /// Median of predicted / normalised measured value; `null` for units other than the objective's.
+    pub bias: Option<f64>,
+    /// Median absolute percentage error against the normalised measured value, in percent; `null` likewise.
+    pub mdape_percent: Option<f64>,
+}
+
+/// A confirmation of the winner by a fresh build that did not choose it.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Confirmed {
+    /// The confirming case.
+    pub case: String,
+    /// Its median paired ratio to the control.
+    pub ratio: Figure,
+}
+
+/// The plan to take.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Winner {
+    /// The case with the smallest median paired ratio.
+    pub case: String,
+    /// Its ratio to the control.
+    pub ratio: Figure,
+    /// Cases that can't be told from it (simultaneous bootstrap of the paired ratios), in the order of their ratios;
+    /// `null` when it has too few pairs itself.
+    pub ties: Option<Vec<String>>,
+    /// Cases with too few pairs to be told from anything, which may be better or worse.
+    pub undecided: Vec<String>,
+    /// Fresh builds of it, if there were any.
+    pub confirmed: Vec<Confirmed>,
+    /// Its ratio over the pairs of all these fresh builds: the headline gain, since they did not choose it.
+    pub confirmed_ratio: Option<Figure>,
+}
+
+/// Cases that failed in one way.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct FailureRow {
+    /// The outcome.
+    pub outcome: Outcome,
+    /// Its reason.
+    pub reason: String,
+    /// The cases.
+    pub cases: Vec<String>,
+}
+
+/// Screened geometries of one operation in one orientation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ScreenedRow {
+    /// The operation.
+    pub operation: String,
+    /// The orientation.
+    pub orientation: String,
+    /// How many passed the screening, in decimal: a count may pass 64 bits.
+    pub count: String,
+}
+
+/// What was looked at, and what was not.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Coverage {
+    /// Screened geometries.
+    pub screened: Vec<ScreenedRow>,
+    /// Product over the operations of the sums of their screened geometries, in decimal: plans that could be put
+    /// together from them. `null` without screening, or beyond 128 bits. Derived.
+    pub combinations: Option<String>,
+    /// Cases chosen before anything was measured.
+    pub initial: usize,
+    /// Cases added by results.
+    pub added: usize,
+    /// Cases with at least one right round.
+    pub measured: usize,
+    /// Cases that ended without one.
+    pub failed: usize,
+    /// Cases that wait for a build or a first round.
+    pub waiting: usize,
+}
+
+/// How noisy the measurements are: the control measured beside itself.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub struct Noise {
+    /// The control's own median ratio: 1 but for noise.
+    pub ratio: Figure,
+    /// 5 % quantile of its single ratios.
+    pub q05: f64,
+    /// 95 % quantile of its single ratios.
+    pub q95: f64,
+}
+
+/// One workload.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct WorkloadRow {
+    /// Its name.
+    pub name: String,
+    /// Its operations with their extents (rows x inner x columns).
+    pub extents: String,
+    /// Floating-point operations of its matrix products, in decimal.
+    pub flops: String,
+    /// Name of its control.
+    pub control: String,
+    /// Whether case and control were measured side by side; otherwise values do not vary.
+    pub paired: bool,
+    /// Median of the control's normalised values over the pairs of all cases, in the objective's unit.
+    pub control_value: Option<f64>,
+    /// Median of all peak probes, in GFLOP/s. Measured.
+    pub median_peak_gflops: Option<f64>,
+    /// The control against itself; `null` where it was not measured, or where values do not vary.
+    pub noise: Option<Noise>,
+    /// The plan to take; `null` when nothing could be compared.
+    pub winner: Option<Winner>,
+    /// Each estimate, by name.
+    pub estimates: Vec<EstimateRow>,
+    /// What failed, and why.
+    pub failures: Vec<FailureRow>,
+    /// What was looked at.
+    pub coverage: Coverage,
+    /// Every case, in the order of the cohort.
+    pub cases: Vec<CaseRow>,
+}
+
+impl WorkloadRow {
+    /// The case called `name`.
+    #[must_use]
+    pub fn case(&self, name: &str) -> Option<&CaseRow> {
+        self.cases.iter().find(|case| case.name == name)
+    }
+
+    /// Cases with a ratio that are no confirmation, best first; equal ones keep the cohort's order.
+    #[must_use]
+    pub fn best(&self) -> Vec<(&CaseRow, Figure)> {
+        let mut ranked = self.ranked();
+        ranked.retain(|(case, _)| case.chosen != Chosen::Confirmation);
+        ranked
+    }
+
+    /// All cases with a ratio, best first; equal ones keep the cohort's order.
+    #[must_use]
+    pub fn ranked(&self) -> Vec<(&CaseRow, Figure)> {
+        let mut ranked: Vec<(&CaseRow, Figure)> = self
+            .cases
+            .iter()
+            .filter_map(|case| case.ratio.map(|ratio| (case, ratio)))
+            .collect();
+        ranked.sort_by(|a, b| a.1.median.total_cmp(&b.1.median));
+        ranked
+    }
+}
+
+/// Everything that an analysis says.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Analysis {
+    /// Version of this format: [`Analysis::FORMAT`].
+    pub format: u32,
+    /// Level of all intervals, as a share of 1.
+    pub level: f64,
+    /// Resamples behind every winner set.
+    pub resamples: u32,
+    /// How the cohort was frozen.
+    pub setup: Setup,
+    /// Each workload, in the definition's order.
+    pub workloads: Vec<WorkloadRow>,
+    /// Names of the files of the report, in the order in which they are written.
+    pub files: Vec<String>,
+}
+
+impl Analysis {
+    /// The format that this version writes.
+    pub const FORMAT: u32 = 1;
+
+    /// Whether anything could be compared.
+    #[must_use]
+    pub fn has_winner(&self) -> bool {
+        self.workloads.iter().any(|workload| workload.winner.is_some())
+    }
+}

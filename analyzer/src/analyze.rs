@@ -1,0 +1,31 @@
+//! The whole way: from a cohort on disk to a report on disk.
+
+use std::path::Path;
+
+use cohort::Snapshot;
+
+use crate::analysis::Analysis;
+use crate::collect::collect;
+use crate::error::AnalyzeError;
+use crate::report::write;
+use crate::rows::evaluate;
+
+/// Analyses a cohort and writes its report into `report`, which is made if it is not there. Reads nothing but the
+/// snapshot and executes nothing; the same snapshot gives the same bytes.
+///
+/// Errors: [`AnalyzeError::NoCorrectCase`] when nothing can be compared, after the report was written all the same;
+/// every other error before anything was renamed into place, or by the operating system.
+pub fn analyze(snapshot: &Snapshot, report: &Path) -> Result<Analysis, AnalyzeError> {
+    let state = snapshot.state()?;
+    let dataset = collect(snapshot.frozen.manifest(), snapshot.frozen.additions(), &state)?;
+    let mut analysis = evaluate(&dataset)?;
+    write(&mut analysis, report)?;
+    if analysis.has_winner() {
+        Ok(analysis)
+    } else {
+        Err(AnalyzeError::NoCorrectCase {
+            report: report.to_owned(),
+            analysis: Box::new(analysis),
+        })
+    }
+}

@@ -1,0 +1,215 @@
+//! From a cohort's parts to the dataset.
+
+use std::collections::BTreeMap;
+
+use cohort::{Addition, AdditionKind, CaseState, Manifest, Source, State, Status};
+use planner::{OperationKind, Workload};
+
+use crate::dataset::{CaseData, Chosen, Dataset, Objective, Outcome, Prediction, SCORE, Setup, ToolUsed, WorkloadData};
+use crate::error::AnalyzeError;
+use crate::rounds::{Measured, attempt, measured, settle_pairing};
+
+/// Puts a cohort's parts together, case by case. `state` is that of this manifest and these additions.
+///
+/// Errors: names that do not fit together, numbers that no statistic can use (a time that is not positive and finite, a
+/// prediction that is not finite), calls that can't be paired, an estimate that changes its unit.
+pub fn collect(manifest: &Manifest, additions: &[Addition], state: &State) -> Result<Dataset, AnalyzeError> {
+    let mut workloads = manifest
+        .workloads
+        .iter()
+        .map(|entry| empty_workload(manifest, &entry.workload, &entry.control))
+        .collect::<Result<Vec<WorkloadData>, AnalyzeError>>()?;
+    for case in state.cases() {
+        let workload = workloads
+            .iter_mut()
+            .find(|workload| workload.name == case.case.workload);
+        let workload = workload.ok_or_else(|| AnalyzeError::UnknownWorkload {
+            case: case.case.name.clone(),
+            workload: case.case.workload.clone(),
+        })?;
+        workload.cases.push(collect_case(case, chosen(case.source, additions))?);
+    }
+    for workload in &mut workloads {
+        settle_pairing(workload)?;
+        same_units(workload)?;
+    }
+    Ok(Dataset {
+        setup: setup(manifest),
+        workloads,
+    })
+}
+
+fn chosen(source: Source, additions: &[Addition]) -> Chosen {
+    let Source::Addition(number) = source else {
+        return Chosen::Initial;
+    };
+    let addition = additions.iter().find(|addition| addition.number == number);
+    match addition.map(|addition| &addition.kind) {
+        Some(AdditionKind::Confirmation { .. }) => Chosen::Confirmation,
+        _ => Chosen::Cross,
+    }
+}
+
+fn empty_workload(manifest: &Manifest, workload: &Workload, control: &str) -> Result<WorkloadData, AnalyzeError> {
+    let mut screened = Vec::new();
+    for (key, value) in &manifest.screened {
+        // A workload's name may hold a slash; operation and orientation do not.
+        let mut words = key.rsplitn(3, '/');
+        let (orientation, operation, name) = (words.next(), words.next(), words.next());
+        if let (Some(orientation), Some(operation), Some(name)) = (orientation, operation, name)
+            && name == workload.name
+        {
+            let count = value.parse().map_err(|_| AnalyzeError::BadCount {
+                key: key.clone(),
+                value: value.clone(),
+            })?;
+            screened.push((operation.to_owned(), orientation.to_owned(), count));
+        }
+    }
+    Ok(WorkloadData {
+        name: workload.name.clone(),
+        extents: extents(workload),
+        flops: workload.flops(),
+        control: control.to_owned(),
+        paired: true,
+        cases: Vec::new(),
+        screened,
+    })
+}
+
+/// `up 729 x 1152 x 4304, gelu, down 729 x 4304 x 1152` (rows x inner x columns).
+fn extents(workload: &Workload) -> String {
+    let words = workload.operations.iter().map(|operation| match operation.kind {
+        OperationKind::Gemm(e) => format!("{} {} x {} x {}", operation.name, e.rows, e.inner, e.columns),
+        OperationKind::Elementwise { .. } => operation.name.clone(),
+    });
+    words.collect::<Vec<String>>().join(", ")
+}
+
+fn collect_case(state: &CaseState, chosen: Chosen) -> Result<CaseData, AnalyzeError> {
+    let case = state.case;
+    let mut attempts: Vec<_> = state.attempts.iter().map(|(number, it)| attempt(*number, it)).collect();
+    let outcome = outcome(state);
+    let mut reason = None;
+    if let Some(counts) = attempts.last_mut() {
+        // The state knows which rounds are still wanted; the records alone don't.
+        counts.outcome = outcome;
+        reason.clone_from(&counts.reason);
+    }
+    let measured = match state.latest().filter(|_| outcome.is_measured()) {
+        Some(latest) => measured(&case.name, latest)?,
+        None => Measured::default(),
+    };
+    Ok(CaseData {
+        name: case.name.clone(),
+        family: case.family.clone(),
+        chosen,
+        because: case.reason.clone(),
+        plan: case.plan.text.clone(),
+        repeat_of: case.repeat_of.clone(),
+        outcome,
+        reason,
+        attempts,
+        estimates: predictions(state)?,
+        pairs: measured.pairs,
+        phases: measured.phases,
+        error: measured.error,
+    })
+}
+
+fn outcome(state: &CaseState) -> Outcome {
+    match state.status() {
+        Status::Done(cohort::Outcome::Correct) => Outcome::Correct,
+        Status::Done(cohort::Outcome::Rejected) => Outcome::Rejected,
+        Status::Done(cohort::Outcome::BuildFailed) => Outcome::BuildFailed,
+        Status::Done(cohort::Outcome::RunFailed) => Outcome::RunFailed,
+        Status::Done(cohort::Outcome::TimedOut) => Outcome::TimedOut,
+        Status::Done(cohort::Outcome::Incorrect) => Outcome::Incorrect,
+        Status::Partial => Outcome::Unfinished,
+        Status::Built if state.lost().next().is_some() => Outcome::Lost,
+        Status::Built | Status::Waiting => Outcome::Waiting,
+    }
+}
+
+/// Predictions from the plan, and those of the build that counts.
+fn predictions(state: &CaseState) -> Result<BTreeMap<String, Prediction>, AnalyzeError> {
+    let case = state.case;
+    let built = state
+        .latest()
+        .and_then(|latest| latest.build)
+        .map_or(&[][..], |build| build.estimates);
+    let mut predictions = BTreeMap::new();
+    for estimate in case.estimates.iter().chain(built) {
+        if !estimate.value.is_finite() {
+            return Err(AnalyzeError::BadNumber {
+                case: case.name.clone(),
+                what: format!("estimate `{}`", estimate.name),
+                value: estimate.value,
+                expected: "a finite number",
+            });
+        }
+        let prediction = Prediction {
+            value: estimate.value,
+            unit: estimate.unit.clone(),
+            moment: estimate.moment,
+        };
+        if predictions.insert(estimate.name.clone(), prediction).is_some() {
+            return Err(AnalyzeError::DuplicateEstimate {
+                case: case.name.clone(),
+                name: estimate.name.clone(),
+            });
+        }
+    }
+    Ok(predictions)
+}
+
+fn same_units(workload: &WorkloadData) -> Result<(), AnalyzeError> {
+    let mut units: BTreeMap<&str, &str> = BTreeMap::new();
+    for case in &workload.cases {
+        for (name, prediction) in &case.estimates {
+            let expected = *units.entry(name).or_insert(&prediction.unit);
+            if expected != prediction.unit {
+                return Err(AnalyzeError::MixedUnits {
+                    name: name.clone(),
+                    case: case.name.clone(),
+                    unit: prediction.unit.clone(),
+                    expected: expected.to_owned(),
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+fn setup(manifest: &Manifest) -> Setup {
+    let tools = manifest.machine.tools.iter().map(|tool| ToolUsed {
+        name: tool.name.clone(),
+        path: tool.path.clone(),
+        version: tool.version.clone(),
+        sha256: tool.sha256.clone(),
+    });
+    Setup {
+        target: manifest.target.clone(),
+        objective: Objective {
+            name: manifest.objective.0.clone(),
+            unit: manifest.objective.1.clone(),
+        },
+        machine: manifest.machine.class.clone(),
+        instance: manifest.machine.instance.clone(),
+        tools: tools.collect(),
+        options: manifest.options.clone(),
+        rounds: manifest.measure.rounds,
+        pairs: manifest.measure.pairs,
+        finalists: manifest.measure.finalists,
+        seed: manifest.measure.seed,
+        cross: manifest.measure.cross,
+        frozen_at: manifest.origin.frozen_at.to_string(),
+        definition_path: manifest.origin.definition_path.clone(),
+        git_revision: manifest.origin.git_revision.clone(),
+    }
+}
+
+/// Whether figures of bias mean anything for an estimate: only in the unit of what is measured.
+pub(crate) fn has_bias(unit: &str, objective: &str) -> bool {
+    unit == objective && unit != SCORE
+}

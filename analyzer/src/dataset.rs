@@ -1,0 +1,329 @@
+//! What was measured and predicted, case by case: the input of every statistic.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use target_api::Moment;
+
+/// Unit of an estimate of which only the order means anything.
+pub const SCORE: &str = "score";
+
+/// How a case stands, from the cohort's state and the latest attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// All its rounds were measured, every result was right.
+    Correct,
+    /// Some rounds were measured and right, more are wanted.
+    Unfinished,
+    /// The target says no: a result.
+    Rejected,
+    /// A build step failed.
+    BuildFailed,
+    /// It ended without a result.
+    RunFailed,
+    /// It took longer than its limit.
+    TimedOut,
+    /// It computed something wrong: never ranked.
+    Incorrect,
+    /// It began and never ended.
+    Lost,
+    /// Nothing is known of it yet.
+    Waiting,
+}
+
+impl Outcome {
+    /// The word for it, as in files.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Correct => "correct",
+            Self::Unfinished => "unfinished",
+            Self::Rejected => "rejected",
+            Self::BuildFailed => "build-failed",
+            Self::RunFailed => "run-failed",
+            Self::TimedOut => "timed-out",
+            Self::Incorrect => "incorrect",
+            Self::Lost => "lost",
+            Self::Waiting => "waiting",
+        }
+    }
+
+    /// Whether its measurements are ranked.
+    #[must_use]
+    pub fn is_measured(self) -> bool {
+        matches!(self, Self::Correct | Self::Unfinished)
+    }
+
+    /// Whether it is terminal without a measurement.
+    #[must_use]
+    pub fn is_failure(self) -> bool {
+        !matches!(self, Self::Correct | Self::Unfinished | Self::Waiting)
+    }
+}
+
+/// How a case came into the cohort.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Chosen {
+    /// Frozen before anything was measured.
+    Initial,
+    /// A cross of the fastest choices: chosen by results.
+    Cross,
+    /// A fresh build of the winner or the control: chosen by results.
+    Confirmation,
+}
+
+impl Chosen {
+    /// Whether results decided that this case exists. Such cases stay out of every statistic of an estimate: a sample
+    /// that was chosen for being fast would flatter whatever predicted it.
+    #[must_use]
+    pub fn is_adaptive(self) -> bool {
+        self != Self::Initial
+    }
+
+    /// The word for it, as in files.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Initial => "initial",
+            Self::Cross => "cross",
+            Self::Confirmation => "confirmation",
+        }
+    }
+}
+
+/// One counted call of the case beside one of the control.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Pair {
+    /// The round, from 0.
+    pub round: u32,
+    /// Value of the case, in the objective's unit.
+    pub case: f64,
+    /// Value of the control, in the same unit; where values do not vary and no control is run beside the case, the
+    /// median of the control's own values.
+    pub control: f64,
+    /// What the machine could give just then, in GFLOP/s, where it was probed.
+    pub peak_gflops: Option<f64>,
+}
+
+impl Pair {
+    /// Value of the case over that of the control; below 1 the case is faster.
+    #[must_use]
+    pub fn ratio(&self) -> f64 {
+        self.case / self.control
+    }
+
+    /// Share of the peak that the case reached: `flops / time / peak`, with time in ns and the peak of this pair's own
+    /// probe in GFLOP/s (operations per ns). `None` without a probe.
+    #[must_use]
+    pub fn share_of_peak(&self, flops: f64) -> Option<f64> {
+        self.peak_gflops.map(|peak| flops / self.case / peak)
+    }
+}
+
+/// One model's prediction for one case.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Prediction {
+    /// The predicted value.
+    pub value: f64,
+    /// Its unit; [`SCORE`] when only the order means anything.
+    pub unit: String,
+    /// When it was made.
+    pub moment: Moment,
+}
+
+/// Numerical error of the latest attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub struct ErrorFigures {
+    /// Largest absolute difference from the float64 reference over all rounds; `null` when one was not finite.
+    pub max_absolute: Option<f64>,
+    /// Largest absolute difference that passes.
+    pub tolerance: f64,
+    /// Root mean square of the reference.
+    pub reference_rms: f64,
+}
+
+/// One phase of a case.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct PhaseFigure {
+    /// Its name: `up.pack`.
+    pub name: String,
+    /// Its kind: `compute`, `wait`.
+    pub kind: String,
+    /// Median over the counted calls that have it, in the objective's unit.
+    pub median: f64,
+}
+
+/// One attempt of a case.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Attempt {
+    /// Its number, from 1.
+    pub number: u32,
+    /// What came of it.
+    pub outcome: Outcome,
+    /// Why it failed, if it did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Rounds that ended right.
+    pub rounds: usize,
+}
+
+/// Everything known of one case.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CaseData {
+    /// Its name.
+    pub name: String,
+    /// Group in plots and tables.
+    pub family: String,
+    /// How it came into the cohort.
+    pub chosen: Chosen,
+    /// Why it was chosen, in words.
+    pub because: String,
+    /// Canonical text of its plan.
+    pub plan: String,
+    /// The case whose plan it repeats on purpose.
+    pub repeat_of: Option<String>,
+    /// How it stands.
+    pub outcome: Outcome,
+    /// Why it failed, if it did.
+    pub reason: Option<String>,
+    /// Every attempt; the last one counts.
+    pub attempts: Vec<Attempt>,
+    /// Predictions by name.
+    pub estimates: BTreeMap<String, Prediction>,
+    /// Counted pairs of the attempt that counts, in order of round and time; empty unless it is measured.
+    pub pairs: Vec<Pair>,
+    /// Medians of its phases, in order of appearance.
+    pub phases: Vec<PhaseFigure>,
+    /// How far its result lay from the reference.
+    pub error: Option<ErrorFigures>,
+}
+
+impl CaseData {
+    /// Its paired ratios, in order.
+    #[must_use]
+    pub fn ratios(&self) -> Vec<f64> {
+        self.pairs.iter().map(Pair::ratio).collect()
+    }
+
+    /// Median ratio of each round, in order of the rounds.
+    #[must_use]
+    pub fn ratios_by_round(&self) -> Vec<f64> {
+        self.pairs
+            .chunk_by(|a, b| a.round == b.round)
+            .filter_map(|round| stats::order::median(&round.iter().map(Pair::ratio).collect::<Vec<f64>>()))
+            .collect()
+    }
+
+    /// How many rounds its pairs come from.
+    #[must_use]
+    pub fn rounds(&self) -> usize {
+        self.pairs.chunk_by(|a, b| a.round == b.round).count()
+    }
+
+    /// Whether estimates are judged by it: measured, and not chosen by results.
+    #[must_use]
+    pub fn is_judge(&self) -> bool {
+        !self.pairs.is_empty() && !self.chosen.is_adaptive()
+    }
+}
+
+/// One workload's share of a cohort.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WorkloadData {
+    /// Its name.
+    pub name: String,
+    /// Its operations with their extents, in words.
+    pub extents: String,
+    /// Floating-point operations of all matrix products.
+    pub flops: u128,
+    /// Name of its control.
+    pub control: String,
+    /// Whether case and control were measured side by side. Otherwise values do not vary, and every ratio is a value
+    /// over the median of the control's own.
+    pub paired: bool,
+    /// Its cases, in the order of the cohort: the manifest's first, then those of each addition.
+    pub cases: Vec<CaseData>,
+    /// Screened geometries: operation, orientation, how many.
+    pub screened: Vec<(String, String, u128)>,
+}
+
+impl WorkloadData {
+    /// Median of all peak probes beside counted pairs, in GFLOP/s.
+    #[must_use]
+    pub fn median_peak(&self) -> Option<f64> {
+        let probes: Vec<f64> = self
+            .cases
+            .iter()
+            .flat_map(|case| &case.pairs)
+            .filter_map(|pair| pair.peak_gflops)
+            .collect();
+        stats::order::median(&probes)
+    }
+}
+
+/// What is minimised.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Objective {
+    /// Its name: `time`.
+    pub name: String,
+    /// Its unit: `ns`, `cycles`. Every `value` of this analysis is in it.
+    pub unit: String,
+}
+
+/// A program that took part.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ToolUsed {
+    /// What it is to the target: `compiler`.
+    pub name: String,
+    /// Its path.
+    pub path: String,
+    /// First line of its version.
+    pub version: String,
+    /// SHA-256 of the file.
+    pub sha256: String,
+}
+
+/// How the cohort was frozen.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Setup {
+    /// The target's name.
+    pub target: String,
+    /// What is minimised.
+    pub objective: Objective,
+    /// The machine's class: what must be equal for a cohort to go on.
+    pub machine: BTreeMap<String, String>,
+    /// This instance of it: recorded, never compared.
+    pub instance: BTreeMap<String, String>,
+    /// Tools, in the target's order.
+    pub tools: Vec<ToolUsed>,
+    /// Options of the target as they were in force.
+    pub options: BTreeMap<String, String>,
+    /// Rounds for every case.
+    pub rounds: u32,
+    /// Pairs of calls in one round.
+    pub pairs: u32,
+    /// Further pairs at most for each case that can still win.
+    pub finalists: u32,
+    /// Seed of inputs, rounds and resampling.
+    pub seed: u64,
+    /// The k fastest choices of each operation that are crossed; 0 for none.
+    pub cross: u32,
+    /// When it was frozen.
+    pub frozen_at: String,
+    /// The definition's path as it was given.
+    pub definition_path: String,
+    /// Git revision of the definition's folder.
+    pub git_revision: Option<String>,
+}
+
+/// A cohort as the analyzer sees it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Dataset {
+    /// How it was frozen.
+    pub setup: Setup,
+    /// Its workloads, in the definition's order.
+    pub workloads: Vec<WorkloadData>,
+}

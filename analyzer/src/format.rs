@@ -1,0 +1,175 @@
+//! Numbers and names as people read them.
+
+use std::fmt::Write as _;
+
+use crate::analysis::Figure;
+use crate::rows::NANOSECONDS;
+
+/// What stands for a figure that is undefined.
+pub(crate) const UNDEFINED: &str = "-";
+
+/// `figure`, or a dash.
+pub(crate) fn or_dash<T>(figure: Option<T>, write: impl Fn(T) -> String) -> String {
+    figure.map_or_else(|| UNDEFINED.to_owned(), write)
+}
+
+/// A number with `digits` significant digits, without an exponent between 0.0001 and ten million.
+pub(crate) fn significant(value: f64, digits: i32) -> String {
+    if value.abs() < f64::MIN_POSITIVE {
+        return "0".to_owned();
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "the exponent of a finite f64 is small")]
+    let exponent = value.abs().log10().floor() as i32;
+    if !(-4..7).contains(&exponent) {
+        let places = usize::try_from(digits - 1).unwrap_or_default();
+        return format!("{value:.places$e}");
+    }
+    let places = usize::try_from(digits - 1 - exponent).unwrap_or_default();
+    format!("{value:.places$}")
+}
+
+/// A ratio to the control.
+pub(crate) fn ratio(value: f64) -> String {
+    format!("{value:.3}")
+}
+
+/// A ratio with its interval: `0.712 [0.704, 0.719]`, or the reason why there is none.
+pub(crate) fn ratio_with_interval(figure: Figure) -> String {
+    match figure.lower.zip(figure.upper) {
+        Some((lower, upper)) => format!("{} [{}, {}]", ratio(figure.median), ratio(lower), ratio(upper)),
+        None => format!("{} [{UNDEFINED}]", ratio(figure.median)),
+    }
+}
+
+/// A share in percent.
+pub(crate) fn percent(share: f64) -> String {
+    format!("{:.1} %", 100.0 * share)
+}
+
+/// How values of the objective are shown: the unit's name and what one of it is in the objective's unit.
+pub(crate) fn shown_unit(unit: &str) -> (&str, f64) {
+    if unit == NANOSECONDS { ("ms", 1e6) } else { (unit, 1.0) }
+}
+
+/// A value of the objective in the shown unit, without its name.
+pub(crate) fn value(value: f64, unit: &str) -> String {
+    let (_, one) = shown_unit(unit);
+    significant(value / one, 4)
+}
+
+/// A decimal number with commas between groups of three digits.
+pub(crate) fn grouped(digits: &str) -> String {
+    let mut grouped = String::with_capacity(digits.len() * 4 / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+/// Text with control characters (line breaks, tabs, escapes) replaced by spaces.
+pub(crate) fn one_line(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+/// Text as plain Markdown on one line, safe in a table: characters with a meaning there are escaped.
+pub(crate) fn markdown(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in one_line(text).chars() {
+        match c {
+            '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '~' | '#' | '$' | '!' => {
+                escaped.push('\\');
+                escaped.push(c);
+            }
+            '&' => escaped.push_str("&amp;"),
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}
+
+/// A name as Markdown: a code span where nothing in it has a meaning of its own, else escaped text.
+pub(crate) fn name(text: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_./:+= ,()*%@#".contains(c);
+    if !text.is_empty() && text.trim() == text && text.chars().all(plain) {
+        format!("`{text}`")
+    } else {
+        markdown(text)
+    }
+}
+
+/// Names separated by commas, or a dash.
+pub(crate) fn names(all: &[String]) -> String {
+    if all.is_empty() {
+        return UNDEFINED.to_owned();
+    }
+    all.iter().map(|one| name(one)).collect::<Vec<String>>().join(", ")
+}
+
+/// A piece of a file name: lower-case letters, digits and dashes. Not unique by itself.
+pub(crate) fn slug(text: &str) -> String {
+    let mut slug = String::new();
+    for c in text.chars() {
+        if c.is_ascii_alphanumeric() {
+            slug.push(c.to_ascii_lowercase());
+        } else if !slug.ends_with('-') && !slug.is_empty() {
+            slug.push('-');
+        }
+        if slug.len() >= 60 {
+            break;
+        }
+    }
+    let trimmed = slug.trim_end_matches('-');
+    if trimmed.is_empty() {
+        "unnamed".to_owned()
+    } else {
+        trimmed.to_owned()
+    }
+}
+
+/// A Markdown table.
+pub(crate) fn table(out: &mut String, head: &[&str], rows: &[Vec<String>]) {
+    let _ = writeln!(out, "| {} |", head.join(" | "));
+    let _ = writeln!(out, "|{}", " --- |".repeat(head.len()));
+    for row in rows {
+        let _ = writeln!(out, "| {} |", row.join(" | "));
+    }
+    out.push('\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers() {
+        let shown = [0.0, 12.3456, 0.012_36, 123_456.0, 1e-9, 1.5e12, -2.5].map(|x| significant(x, 4));
+        assert_eq!(
+            shown,
+            ["0", "12.35", "0.01236", "123456", "1.000e-9", "1.500e12", "-2.500"]
+        );
+        assert_eq!(grouped("1234567"), "1,234,567");
+        assert_eq!(grouped("123"), "123");
+        assert_eq!(value(2_500_000.0, "ns"), "2.500");
+        assert_eq!(value(2_500.0, "cycles"), "2500");
+    }
+
+    #[test]
+    fn names_keep_their_meaning_in_markdown() {
+        assert_eq!(name("up-01"), "`up-01`");
+        assert_eq!(name("a|b"), "a\\|b");
+        assert_eq!(name("a`b\nc<i>"), "a\\`b c\\<i\\>");
+        assert_eq!(name("größe 4×8"), "größe 4×8");
+        assert_eq!(name(""), "");
+    }
+
+    #[test]
+    fn slugs() {
+        assert_eq!(slug("Analytic model (v2)"), "analytic-model-v2");
+        assert_eq!(slug("../../etc"), "etc");
+        assert_eq!(slug("模型"), "unnamed");
+        assert_eq!(slug(&"x".repeat(300)).len(), 60);
+    }
+}

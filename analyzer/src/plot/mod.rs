@@ -1,0 +1,12 @@
+//! Plots as SVG and PNG. Each is laid out once, as a [`Picture`] of lines, markers and words, and
+//! then drawn by both backends, so that the two show the same.
+
+mod axis;
+mod calibration;
+mod palette;
+mod picture;
+mod ranking;
+
+pub use calibration::calibration;
+pub use picture::{FONT_FAMILY, Picture};
+pub use ranking::ranking;

@@ -1,0 +1,152 @@
+//! The first thing that a report says: which plan to take.
+
+use std::fmt::Write as _;
+
+use crate::analysis::{Analysis, CaseRow, Winner, WorkloadRow};
+use crate::dataset::Outcome;
+use crate::format::{name, names, or_dash, percent, ratio_with_interval, shown_unit, significant, value};
+
+/// What can be said of the winner beyond its name, in short words, one per line. Shared by report and terminal.
+pub(crate) fn verdict(workload: &WorkloadRow, winner: &Winner, show: impl Fn(&str) -> String) -> Vec<String> {
+    let list = |all: &[String]| all.iter().map(|one| show(one)).collect::<Vec<String>>().join(", ");
+    let mut lines = Vec::new();
+    match &winner.ties {
+        None => lines.push(format!(
+            "What ties with it can't be told: {} pairs are too few for an interval.",
+            winner.ratio.samples
+        )),
+        Some(ties) if ties.is_empty() && winner.undecided.is_empty() => {
+            lines.push("No other case ties with it.".to_owned());
+        }
+        Some(ties) if ties.is_empty() => {}
+        Some(ties) => {
+            lines.push(format!("Ties with it (can't be told apart at 95 %): {}.", list(ties)));
+            if winner.case != workload.control && ties.contains(&workload.control) {
+                lines.push("The control is among them: no gain is shown.".to_owned());
+            }
+        }
+    }
+    if !winner.undecided.is_empty() {
+        lines.push(format!(
+            "Too few pairs to be told from anything: {}.",
+            list(&winner.undecided)
+        ));
+    }
+    for confirmed in &winner.confirmed {
+        lines.push(format!(
+            "Confirmed by a fresh build that did not choose it ({}): {}, {} pairs.",
+            show(&confirmed.case),
+            ratio_with_interval(confirmed.ratio),
+            confirmed.ratio.samples
+        ));
+    }
+    if winner.confirmed.is_empty() && winner.case != workload.control {
+        lines.push(
+            "Not confirmed by a fresh build: the rounds that chose it also measured it, which flatters it.".to_owned(),
+        );
+    }
+    let unfinished = workload
+        .cases
+        .iter()
+        .filter(|case| case.outcome == Outcome::Unfinished)
+        .count();
+    let waiting = workload.coverage.waiting;
+    if unfinished + waiting > 0 {
+        lines.push(format!(
+            "Partial: cases that miss rounds: {unfinished}; not measured yet: {waiting}."
+        ));
+    }
+    lines
+}
+
+/// The section that answers.
+pub(crate) fn answer(out: &mut String, analysis: &Analysis, workload: &WorkloadRow) {
+    let Some((winner, case)) = workload
+        .winner
+        .as_ref()
+        .and_then(|winner| Some((winner, workload.case(&winner.case)?)))
+    else {
+        let _ = writeln!(
+            out,
+            "**No plan can be recommended: no case has a correct result that can be compared.** See \
+             [what failed](#rejected-and-failed).\n"
+        );
+        return;
+    };
+    if winner.case == workload.control {
+        let _ = writeln!(
+            out,
+            "**Keep the control, {}: no case is faster.**\n",
+            name(&winner.case)
+        );
+    } else {
+        let headline = winner.confirmed_ratio.unwrap_or(winner.ratio);
+        let _ = writeln!(
+            out,
+            "**Take {}: {} of the control's {} ({} {}), {} times as fast as {}.**\n",
+            name(&winner.case),
+            ratio_with_interval(headline),
+            analysis.setup.objective.name,
+            headline.samples,
+            if winner.confirmed_ratio.is_some() {
+                "pairs of confirmation"
+            } else {
+                "pairs"
+            },
+            significant(1.0 / headline.median, 3),
+            name(&workload.control)
+        );
+        if winner.confirmed_ratio.is_some() {
+            let (ratio, pairs) = (ratio_with_interval(winner.ratio), winner.ratio.samples);
+            let _ = writeln!(out, "- The rounds that chose it said {ratio} ({pairs} pairs).");
+        }
+    }
+    figures(out, analysis, workload, case);
+    for line in verdict(workload, winner, name) {
+        let _ = writeln!(out, "- {line}");
+    }
+    let _ = writeln!(out, "- Chosen because: {}", crate::format::markdown(&case.because));
+    let _ = writeln!(out, "- Its plan:\n");
+    let _ = writeln!(out, "  {}\n", code_block(&case.plan));
+}
+
+fn figures(out: &mut String, analysis: &Analysis, workload: &WorkloadRow, case: &CaseRow) {
+    let unit = &analysis.setup.objective.unit;
+    let (shown, _) = shown_unit(unit);
+    let _ = writeln!(
+        out,
+        "- {} {shown} (measured), {} GFLOP/s (derived), {} of the peak probed beside it (derived); the control takes {} \
+         {shown} (derived, normalised)",
+        or_dash(case.value, |v| value(v, unit)),
+        or_dash(case.gflops, |rate| significant(rate, 4)),
+        or_dash(case.share_of_peak, percent),
+        or_dash(workload.control_value, |v| value(v, unit)),
+    );
+    if let Some(noise) = workload.noise {
+        let _ = writeln!(
+            out,
+            "- Noise (measured): the control against itself gives {}, single pairs from {:.3} to {:.3} (5 % to 95 %)",
+            ratio_with_interval(noise.ratio),
+            noise.q05,
+            noise.q95
+        );
+    }
+}
+
+/// Text as a code block within a list, fenced by more backticks than it holds.
+fn code_block(text: &str) -> String {
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or_default();
+    let fence = "`".repeat(longest.max(2) + 1);
+    let body = text.lines().collect::<Vec<&str>>().join("\n  ");
+    format!("{fence}text\n  {body}\n  {fence}")
+}
+
+/// Names of the cases of a failure, shortened in number.
+pub(crate) fn some_names(all: &[String], most: usize) -> String {
+    let shown = names(&all[..all.len().min(most)]);
+    if all.len() > most {
+        format!("{shown} and {} more", all.len() - most)
+    } else {
+        shown
+    }
+}

@@ -1,0 +1,147 @@
+//! What every figure and every column means. The same words stand in the report.
+
+/// A figure of the report: its name, its label (measured, modelled, derived), what it is.
+pub static FIGURES: &[(&str, &str, &str)] = &[
+    (
+        "ratio",
+        "measured",
+        "median over all counted pairs of (call of the case / neighbouring call of the control); below 1 the case is \
+         faster. Where values do not vary: value over the median of the control's own values",
+    ),
+    (
+        "interval",
+        "derived",
+        "distribution-free 95 % interval of that median by order statistics (Thompson 1936); `-` below 6 pairs",
+    ),
+    (
+        "pairs",
+        "measured",
+        "counted pairs of calls, warm-up left out, of the attempt that counts",
+    ),
+    (
+        "value",
+        "measured",
+        "median of the case's own counted calls, in the objective's unit",
+    ),
+    (
+        "normalised value",
+        "derived",
+        "median over pairs of value x p / P, with p the peak probe beside that pair and P the median of all probes of \
+         the workload: what the case would have taken had the machine always given its median",
+    ),
+    (
+        "GFLOP/s",
+        "derived",
+        "floating-point operations of the workload's matrix products / median time",
+    ),
+    (
+        "share of peak",
+        "derived",
+        "median over pairs of (operations / time / peak probe beside that pair)",
+    ),
+    (
+        "ties",
+        "derived",
+        "cases in the simultaneous 95 % winner set: a max-statistic bootstrap of the paired ratios, over the cases whose \
+         interval reaches the winner's",
+    ),
+    (
+        "samples",
+        "derived",
+        "cases that judge an estimate: measured, chosen before anything was measured, and predicted by it. Crosses and \
+         confirmations are left out, since results chose them",
+    ),
+    (
+        "Spearman",
+        "derived",
+        "rank correlation (mid-ranks) of prediction and ratio; `-` under 3 samples or if either side is constant",
+    ),
+    ("Kendall", "derived", "tau-b of the same"),
+    (
+        "ceiling",
+        "derived",
+        "about the Spearman that a perfect model would reach: median ratios of even against odd rounds, Spearman-Brown, \
+         square root (approximate). An estimate can't be judged beyond it",
+    ),
+    (
+        "inversions",
+        "derived",
+        "pairs of cases that an estimate puts in the wrong order, of those that differ by more than the noise: \
+         |a - b| > sqrt(ha^2 + hb^2), with h the half-widths of the intervals of the two ratios a and b; a case without \
+         an interval is comparable with no other",
+    ),
+    (
+        "regret",
+        "derived",
+        "ratio of the case with the smallest prediction (the first among equals) over the best ratio among the samples; \
+         in time: the difference of the two ratios x the control's normalised median",
+    ),
+    (
+        "rank of best",
+        "derived",
+        "at which place the estimate puts the best sample: so many cases one would have to try to find it",
+    ),
+    (
+        "bias",
+        "derived",
+        "median of predicted / normalised value; `-` for estimates in another unit than the objective's",
+    ),
+    (
+        "MdAPE",
+        "derived",
+        "median of 100 |predicted - normalised value| / normalised value, in percent; `-` likewise",
+    ),
+    (
+        "estimates",
+        "modelled",
+        "predictions made from the plan (before the cohort was frozen) or from its build (before its first run)",
+    ),
+    (
+        "combinations",
+        "derived",
+        "product over the operations of their screened geometries, over all orientations",
+    ),
+];
+
+/// The fixed columns of `summary.csv`: name, what it holds. A missing figure is an empty cell. After them come
+/// `phase.<name>` (median of that phase, in the objective's unit, measured) and `estimate.<name>` (prediction in its own
+/// unit, modelled), for every phase and estimate that any case has.
+pub static COLUMNS: &[(&str, &str)] = &[
+    ("workload", "the workload's name"),
+    ("case", "the case's name"),
+    ("family", "its group in plots and tables"),
+    ("chosen", "`initial`, or by results: `cross`, `confirmation`"),
+    (
+        "outcome",
+        "`correct`, `unfinished` (some rounds are still wanted), `rejected`, `build-failed`, `run-failed`, `timed-out`, \
+         `incorrect`, `lost` or `waiting`",
+    ),
+    ("is_control", "whether it is the workload's control: `true` or `false`"),
+    (
+        "rank",
+        "its place by ratio among the measured cases of its workload, confirmations left out, from 1",
+    ),
+    ("ratio", "median paired ratio to the control (measured)"),
+    ("ratio_lower", "lower end of its 95 % interval (derived)"),
+    ("ratio_upper", "upper end of its 95 % interval (derived)"),
+    ("pairs", "counted pairs of calls (measured)"),
+    ("rounds", "rounds that they come from (measured)"),
+    ("value", "median of its calls in the objective's unit (measured)"),
+    (
+        "normalised_value",
+        "the same, normalised by the peak probe beside each call (derived)",
+    ),
+    ("unit", "the objective's unit"),
+    ("gflops", "operations / value in GFLOP/s (derived)"),
+    ("share_of_peak", "share of the probed peak, from 0 to 1 (derived)"),
+    (
+        "max_absolute_error",
+        "largest absolute difference from the float64 reference (measured)",
+    ),
+    ("tolerance", "largest difference that passes (derived)"),
+    ("attempts", "how many attempts there were"),
+    ("reason", "why it failed"),
+    ("because", "why it was chosen"),
+    ("repeat_of", "the case whose plan it repeats on purpose"),
+    ("plan", "canonical text of its plan"),
+];

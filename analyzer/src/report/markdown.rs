@@ -1,0 +1,273 @@
+//! `report.md`.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use super::answer::{answer, some_names};
+use super::definitions::{COLUMNS, FIGURES};
+use super::models::models;
+use crate::analysis::{Analysis, WorkloadRow};
+use crate::format::{
+    grouped, markdown as escaped, name, or_dash, percent, ratio, shown_unit, significant, table, value,
+};
+
+/// How many cases the report lists; all are in `summary.csv`.
+const BEST: usize = 15;
+
+/// The report as Markdown: the answer first, then the models, the best cases, what failed, what was not explored, and
+/// how everything was measured.
+#[must_use]
+pub fn markdown(analysis: &Analysis) -> String {
+    let mut out = String::new();
+    let workloads: Vec<String> = analysis.workloads.iter().map(|workload| name(&workload.name)).collect();
+    let _ = writeln!(out, "# {} on {}\n", workloads.join(", "), name(&analysis.setup.target));
+    for workload in &analysis.workloads {
+        let several = analysis.workloads.len() > 1;
+        // One workload needs no heading of its own.
+        let level = if several { "###" } else { "##" };
+        if several {
+            let _ = writeln!(out, "## Workload {}\n", name(&workload.name));
+        }
+        let _ = writeln!(out, "{level} The answer\n");
+        answer(&mut out, analysis, workload);
+        let _ = writeln!(out, "{level} Models\n");
+        models(&mut out, analysis, workload);
+        let _ = writeln!(out, "{level} The best cases\n");
+        best(&mut out, analysis, workload);
+        let _ = writeln!(out, "{level} Rejected and failed\n");
+        failed(&mut out, workload);
+        let _ = writeln!(out, "{level} What was not explored\n");
+        coverage(&mut out, workload);
+    }
+    plots(&mut out, analysis);
+    measured(&mut out, analysis);
+    out
+}
+
+fn best(out: &mut String, analysis: &Analysis, workload: &WorkloadRow) {
+    let ranked = workload.best();
+    if ranked.is_empty() {
+        let _ = writeln!(out, "None.\n");
+        return;
+    }
+    let unit = &analysis.setup.objective.unit;
+    let rows: Vec<Vec<String>> = ranked
+        .iter()
+        .take(BEST)
+        .enumerate()
+        .map(|(index, (case, figure))| {
+            vec![
+                (index + 1).to_string(),
+                name(&case.name),
+                escaped(&case.family),
+                case.chosen.word().to_owned(),
+                ratio(figure.median),
+                or_dash(figure.lower.zip(figure.upper), |(lower, upper)| {
+                    format!("{} to {}", ratio(lower), ratio(upper))
+                }),
+                case.pairs.to_string(),
+                or_dash(case.value, |v| value(v, unit)),
+                or_dash(case.gflops, |rate| significant(rate, 4)),
+                or_dash(case.share_of_peak, percent),
+                or_dash(case.error.and_then(|error| error.max_absolute), |error| {
+                    significant(error, 2)
+                }),
+            ]
+        })
+        .collect();
+    let shown = format!("{} (measured)", shown_unit(unit).0);
+    let head = [
+        "",
+        "case",
+        "family",
+        "chosen",
+        "ratio (measured)",
+        "95 % interval",
+        "pairs",
+        &shown,
+        "GFLOP/s (derived)",
+        "of peak (derived)",
+        "max error (measured)",
+    ];
+    table(out, &head, &rows);
+    if ranked.len() > BEST {
+        let _ = writeln!(out, "{} more are in [summary.csv](summary.csv).\n", ranked.len() - BEST);
+    }
+}
+
+fn failed(out: &mut String, workload: &WorkloadRow) {
+    if workload.failures.is_empty() {
+        let _ = writeln!(out, "None.\n");
+    } else {
+        let rows: Vec<Vec<String>> = workload
+            .failures
+            .iter()
+            .map(|row| {
+                vec![
+                    row.outcome.word().to_owned(),
+                    row.cases.len().to_string(),
+                    escaped(&row.reason),
+                    some_names(&row.cases, 8),
+                ]
+            })
+            .collect();
+        table(out, &["outcome", "cases", "reason", "which"], &rows);
+    }
+    let again: Vec<Vec<String>> = workload
+        .cases
+        .iter()
+        .filter(|case| case.attempts.len() > 1)
+        .flat_map(|case| {
+            case.attempts.iter().map(|attempt| {
+                vec![
+                    name(&case.name),
+                    attempt.number.to_string(),
+                    attempt.outcome.word().to_owned(),
+                    attempt.rounds.to_string(),
+                    attempt.reason.as_deref().map(escaped).unwrap_or_default(),
+                ]
+            })
+        })
+        .collect();
+    if !again.is_empty() {
+        let _ = writeln!(out, "Cases with several attempts; the last one counts:\n");
+        table(out, &["case", "attempt", "outcome", "right rounds", "reason"], &again);
+    }
+}
+
+fn coverage(out: &mut String, workload: &WorkloadRow) {
+    let coverage = &workload.coverage;
+    for line in coverage_lines(workload) {
+        let _ = writeln!(out, "- {line}");
+    }
+    out.push('\n');
+    if !coverage.screened.is_empty() {
+        let row = |row: &crate::analysis::ScreenedRow| {
+            vec![escaped(&row.operation), escaped(&row.orientation), grouped(&row.count)]
+        };
+        let rows: Vec<Vec<String>> = coverage.screened.iter().map(row).collect();
+        table(out, &["operation", "orientation", "screened geometries"], &rows);
+    }
+}
+
+/// What was looked at, and what was not, in words. Shared by report and terminal.
+pub(crate) fn coverage_lines(workload: &WorkloadRow) -> Vec<String> {
+    let coverage = &workload.coverage;
+    let mut lines = vec![format!(
+        "{} cases: {} chosen beforehand, {} by results; {} measured, {} failed or rejected, {} not run yet.",
+        coverage.initial + coverage.added,
+        coverage.initial,
+        coverage.added,
+        coverage.measured,
+        coverage.failed,
+        coverage.waiting
+    )];
+    lines.push(match &coverage.combinations {
+        Some(count) => format!(
+            "The screened geometries can be put together into {} plans (derived); only these cases were looked at.",
+            grouped(count)
+        ),
+        None => "How many plans there are was not counted.".to_owned(),
+    });
+    lines
+}
+
+fn plots(out: &mut String, analysis: &Analysis) {
+    let pictures: Vec<&String> = analysis
+        .files
+        .iter()
+        .filter(|file| file.rsplit('.').next() == Some("svg"))
+        .collect();
+    if pictures.is_empty() {
+        return;
+    }
+    let _ = writeln!(out, "## Plots\n");
+    for file in pictures {
+        let stem = file.trim_end_matches(".svg");
+        let _ = writeln!(out, "![{stem}]({file})\n");
+        let _ = writeln!(out, "[as PNG]({stem}.png)\n");
+    }
+}
+
+fn measured(out: &mut String, analysis: &Analysis) {
+    let setup = &analysis.setup;
+    let _ = writeln!(out, "## How it was measured\n");
+    for workload in &analysis.workloads {
+        let _ = writeln!(
+            out,
+            "- Workload {}: {} (rows x inner x columns), {} operations in matrix products; control {}; {}; median probed \
+             peak {} GFLOP/s (measured)",
+            name(&workload.name),
+            escaped(&workload.extents),
+            grouped(&workload.flops),
+            name(&workload.control),
+            if workload.paired {
+                "case and control called in turn"
+            } else {
+                "values do not vary, no control beside the case"
+            },
+            or_dash(workload.median_peak_gflops, |peak| significant(peak, 4)),
+        );
+    }
+    let _ = writeln!(
+        out,
+        "- Objective: {} in {}, smaller is better; {} rounds of {} pairs for every case, at most {} further pairs for those \
+         that can still win; seed {}",
+        escaped(&setup.objective.name),
+        escaped(&setup.objective.unit),
+        setup.rounds,
+        setup.pairs,
+        setup.finalists,
+        setup.seed
+    );
+    let revision = or_dash(setup.git_revision.as_deref(), name);
+    let _ = writeln!(
+        out,
+        "- Definition {}, revision {revision}, frozen {}\n",
+        name(&setup.definition_path),
+        setup.frozen_at
+    );
+    pairs(out, ["machine (class)", ""], &setup.machine);
+    pairs(out, ["machine (instance)", ""], &setup.instance);
+    pairs(out, ["option", "value"], &setup.options);
+    if !setup.tools.is_empty() {
+        let row = |tool: &crate::dataset::ToolUsed| {
+            vec![
+                escaped(&tool.name),
+                escaped(&tool.version),
+                name(&tool.path),
+                name(&tool.sha256),
+            ]
+        };
+        let rows: Vec<Vec<String>> = setup.tools.iter().map(row).collect();
+        table(out, &["tool", "version", "path", "SHA-256"], &rows);
+    }
+    let _ = writeln!(out, "### What the figures mean\n");
+    let figures: Vec<Vec<String>> = FIGURES
+        .iter()
+        .map(|(figure, label, meaning)| vec![(*figure).to_owned(), (*label).to_owned(), meaning.replace('|', "\\|")])
+        .collect();
+    table(out, &["figure", "label", "meaning"], &figures);
+    let _ = writeln!(out, "### Columns of summary.csv\n");
+    let _ = writeln!(
+        out,
+        "One line per case; a figure that is missing or undefined is an empty cell. After these columns come \
+         `phase.NAME` (median of that phase in the objective's unit, measured) and `estimate.NAME` (prediction in its own \
+         unit, modelled).\n"
+    );
+    let columns: Vec<Vec<String>> = COLUMNS
+        .iter()
+        .map(|(column, meaning)| vec![format!("`{column}`"), (*meaning).to_owned()])
+        .collect();
+    table(out, &["column", "meaning"], &columns);
+}
+
+fn pairs(out: &mut String, head: [&str; 2], map: &BTreeMap<String, String>) {
+    if !map.is_empty() {
+        let rows: Vec<Vec<String>> = map
+            .iter()
+            .map(|(key, value)| vec![escaped(key), escaped(value)])
+            .collect();
+        table(out, &head, &rows);
+    }
+}

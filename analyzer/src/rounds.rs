@@ -1,0 +1,219 @@
+//! What the rounds of one attempt gave: pairs, phases, numerical error.
+
+use cohort::{BuildOutcome, RunOutcome};
+use target_api::{Measurement, NumericalError, Of};
+
+use crate::dataset::{Attempt, CaseData, ErrorFigures, Outcome, Pair, PhaseFigure, WorkloadData};
+use crate::error::AnalyzeError;
+
+/// What the right rounds of one attempt gave.
+#[derive(Default)]
+pub(crate) struct Measured {
+    pub(crate) pairs: Vec<Pair>,
+    pub(crate) phases: Vec<PhaseFigure>,
+    pub(crate) error: Option<ErrorFigures>,
+}
+
+/// Reads the right rounds of an attempt, in order.
+pub(crate) fn measured(case: &str, attempt: &cohort::Attempt) -> Result<Measured, AnalyzeError> {
+    let rounds: Vec<(u32, &Measurement)> = attempt
+        .correct()
+        .filter_map(|(number, round)| match round.outcome {
+            RunOutcome::Correct { measurement } => Some((number, measurement)),
+            _ => None,
+        })
+        .collect();
+    let mut pairs = Vec::new();
+    for (round, measurement) in &rounds {
+        pairs.extend(pairs_of(case, *round, measurement)?);
+    }
+    Ok(Measured {
+        pairs,
+        phases: phases(rounds.iter().map(|(_, measurement)| *measurement)),
+        error: error(rounds.iter().filter_map(|(_, measurement)| measurement.error.as_ref())),
+    })
+}
+
+/// An attempt as its records tell it: a wrong result before everything else, then the first failure, as in
+/// [`cohort::CaseState::status`], which has the last word on the attempt that counts.
+pub(crate) fn attempt(number: u32, attempt: &cohort::Attempt) -> Attempt {
+    let right = attempt.correct().count();
+    let failure = build_failure(attempt).or_else(|| {
+        let failures: Vec<(Outcome, &String)> = attempt
+            .rounds
+            .values()
+            .filter_map(|round| match round.done()?.outcome {
+                RunOutcome::Correct { .. } => None,
+                RunOutcome::Incorrect { reason, .. } => Some((Outcome::Incorrect, reason)),
+                RunOutcome::RunFailed { reason } => Some((Outcome::RunFailed, reason)),
+                RunOutcome::TimedOut { reason } => Some((Outcome::TimedOut, reason)),
+            })
+            .collect();
+        let wrong = failures.iter().find(|(outcome, _)| *outcome == Outcome::Incorrect);
+        wrong.or(failures.first()).copied()
+    });
+    let outcome = match failure {
+        Some((outcome, _)) => outcome,
+        None if right > 0 => Outcome::Unfinished,
+        None if attempt.lost_starts > 0 => Outcome::Lost,
+        None => Outcome::Waiting,
+    };
+    Attempt {
+        number,
+        outcome,
+        reason: failure.map(|(_, reason)| reason.clone()),
+        rounds: right,
+    }
+}
+
+fn build_failure<'a>(attempt: &cohort::Attempt<'a>) -> Option<(Outcome, &'a String)> {
+    match attempt.build?.outcome {
+        BuildOutcome::Built { .. } => None,
+        BuildOutcome::Rejected { reason } => Some((Outcome::Rejected, reason)),
+        BuildOutcome::BuildFailed { reason } => Some((Outcome::BuildFailed, reason)),
+        BuildOutcome::TimedOut { reason } => Some((Outcome::TimedOut, reason)),
+    }
+}
+
+fn pairs_of(case: &str, round: u32, measurement: &Measurement) -> Result<Vec<Pair>, AnalyzeError> {
+    let cases = measurement.values(Of::Case);
+    let controls = measurement.values(Of::Control);
+    // Without any control the values of the control's own rounds take its place, once all cases are known.
+    if !controls.is_empty() && controls.len() != cases.len() {
+        return Err(AnalyzeError::Unpaired {
+            case: case.to_owned(),
+            round,
+            cases: cases.len(),
+            controls: controls.len(),
+        });
+    }
+    let all = measurement
+        .samples
+        .iter()
+        .filter(|sample| sample.of == Of::Case)
+        .count();
+    let probes: Vec<Option<f64>> = match measurement.probes.len() {
+        0 => vec![None; cases.len()],
+        // One before each pair; where those before warm-up calls are there too, they come first.
+        n if n == cases.len() || n == all => {
+            let counted = measurement.probes.iter().skip(n - cases.len());
+            counted.map(|probe| Some(probe.peak_gflops)).collect()
+        }
+        n => {
+            return Err(AnalyzeError::Probes {
+                case: case.to_owned(),
+                round,
+                probes: n,
+                pairs: all,
+                counted: cases.len(),
+            });
+        }
+    };
+    let mut pairs = Vec::with_capacity(cases.len());
+    for (index, (value, peak_gflops)) in cases.iter().zip(probes).enumerate() {
+        let control = controls.get(index).copied();
+        let numbers = [
+            ("a call", Some(*value)),
+            ("a call of the control", control),
+            ("a peak probe", peak_gflops),
+        ];
+        for (what, number) in numbers {
+            if let Some(number) = number.filter(|number| !(number.is_finite() && *number > 0.0)) {
+                return Err(AnalyzeError::BadNumber {
+                    case: case.to_owned(),
+                    what: format!("round {round}: {what}"),
+                    value: number,
+                    expected: "a positive finite number",
+                });
+            }
+        }
+        pairs.push(Pair {
+            round,
+            case: *value,
+            control: control.unwrap_or(UNPAIRED),
+            peak_gflops,
+        });
+    }
+    Ok(pairs)
+}
+
+/// Marks a pair without a call of the control until [`settle_pairing`] has seen all cases of the workload; no measured
+/// value can be it.
+const UNPAIRED: f64 = 0.0;
+
+/// Decides whether a workload was measured in pairs. If no case has a call of the control beside its own, values do not
+/// vary, and the median of the control's own takes its place. A mixture is an error.
+pub(crate) fn settle_pairing(workload: &mut WorkloadData) -> Result<(), AnalyzeError> {
+    let is_single = |pair: &Pair| pair.control <= UNPAIRED;
+    let control = workload.cases.iter().find(|case| case.name == workload.control);
+    let control = control.ok_or_else(|| AnalyzeError::NoControl {
+        workload: workload.name.clone(),
+        control: workload.control.clone(),
+    })?;
+    let own: Vec<f64> = control.pairs.iter().map(|pair| pair.case).collect();
+    let mut pairs = workload.cases.iter().flat_map(|case| &case.pairs).peekable();
+    workload.paired = pairs.peek().is_none() || pairs.any(|pair| !is_single(pair));
+    let replacement = if workload.paired {
+        None
+    } else {
+        stats::order::median(&own)
+    };
+    for case in &mut workload.cases {
+        match replacement {
+            Some(control) => case.pairs.iter_mut().for_each(|pair| pair.control = control),
+            // A control that failed leaves nothing to compare with.
+            None if !workload.paired => case.pairs.clear(),
+            None => {
+                if let Some(round) = case.pairs.iter().find(|pair| is_single(pair)).map(|pair| pair.round) {
+                    return Err(unpaired(case, round));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn unpaired(case: &CaseData, round: u32) -> AnalyzeError {
+    AnalyzeError::Unpaired {
+        case: case.name.clone(),
+        round,
+        cases: case.pairs.iter().filter(|pair| pair.round == round).count(),
+        controls: 0,
+    }
+}
+
+fn phases<'m>(rounds: impl Iterator<Item = &'m Measurement>) -> Vec<PhaseFigure> {
+    let mut found: Vec<(&str, &str, Vec<f64>)> = Vec::new();
+    let samples = rounds.flat_map(|measurement| &measurement.samples);
+    for phase in samples
+        .filter(|s| s.of == Of::Case && !s.warm_up)
+        .flat_map(|s| &s.phases)
+    {
+        match found.iter_mut().find(|(name, _, _)| *name == phase.name) {
+            Some((_, _, values)) => values.push(phase.value),
+            None => found.push((&phase.name, &phase.kind, vec![phase.value])),
+        }
+    }
+    let figures = found.into_iter().filter_map(|(name, kind, values)| {
+        stats::order::median(&values).map(|median| PhaseFigure {
+            name: name.to_owned(),
+            kind: kind.to_owned(),
+            median,
+        })
+    });
+    figures.collect()
+}
+
+fn error<'m>(errors: impl Iterator<Item = &'m NumericalError>) -> Option<ErrorFigures> {
+    errors
+        .map(|error| ErrorFigures {
+            max_absolute: error.max_absolute,
+            tolerance: error.tolerance,
+            reference_rms: error.reference_rms,
+        })
+        .reduce(|a, b| ErrorFigures {
+            // One round without a finite value decides.
+            max_absolute: a.max_absolute.zip(b.max_absolute).map(|(a, b)| a.max(b)),
+            ..a
+        })
+}

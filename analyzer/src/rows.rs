@@ -1,0 +1,174 @@
+//! From the dataset to everything that an analysis says. Pure: the same dataset gives the same analysis.
+
+use std::collections::BTreeMap;
+
+use stats::order::{median, quantile};
+
+use crate::analysis::{Analysis, CaseRow, Coverage, FailureRow, Figure, Noise, ScreenedRow, WorkloadRow};
+use crate::dataset::{CaseData, Dataset, Outcome, Pair, WorkloadData};
+use crate::error::AnalyzeError;
+use crate::evaluate::{LEVEL, estimates, figure, normalised_median};
+use crate::winner::{RESAMPLES, winner};
+
+/// Unit of times from which operations per second follow.
+pub(crate) const NANOSECONDS: &str = "ns";
+
+/// Evaluates a dataset.
+///
+/// Errors: only a bug, since the dataset was checked when it was collected.
+pub fn evaluate(dataset: &Dataset) -> Result<Analysis, AnalyzeError> {
+    let unit = &dataset.setup.objective.unit;
+    let workloads = dataset
+        .workloads
+        .iter()
+        .map(|workload| workload_row(workload, unit, dataset.setup.seed));
+    Ok(Analysis {
+        format: Analysis::FORMAT,
+        level: LEVEL.get(),
+        resamples: RESAMPLES.get(),
+        setup: dataset.setup.clone(),
+        workloads: workloads.collect::<Result<Vec<WorkloadRow>, AnalyzeError>>()?,
+        files: Vec::new(),
+    })
+}
+
+fn workload_row(workload: &WorkloadData, unit: &str, seed: u64) -> Result<WorkloadRow, AnalyzeError> {
+    let median_peak = workload.median_peak();
+    let all_pairs: Vec<Pair> = workload
+        .cases
+        .iter()
+        .flat_map(|case| case.pairs.iter().copied())
+        .collect();
+    let control_value = normalised_median(&all_pairs, median_peak, |pair| pair.control);
+    let cases = workload
+        .cases
+        .iter()
+        .map(|case| case_row(case, workload, unit, median_peak))
+        .collect::<Result<Vec<CaseRow>, AnalyzeError>>()?;
+    Ok(WorkloadRow {
+        name: workload.name.clone(),
+        extents: workload.extents.clone(),
+        flops: workload.flops.to_string(),
+        control: workload.control.clone(),
+        paired: workload.paired,
+        control_value,
+        median_peak_gflops: median_peak,
+        noise: noise(workload, &cases),
+        winner: winner(workload, &cases, seed)?,
+        estimates: estimates(workload, unit, control_value)?,
+        failures: failures(&workload.cases),
+        coverage: coverage(workload),
+        cases,
+    })
+}
+
+fn case_row(
+    case: &CaseData,
+    workload: &WorkloadData,
+    unit: &str,
+    median_peak: Option<f64>,
+) -> Result<CaseRow, AnalyzeError> {
+    let ratio = figure(&case.ratios()).map_err(|source| AnalyzeError::Statistic {
+        workload: workload.name.clone(),
+        statistic: format!("the interval of case `{}`", case.name),
+        source: source.into(),
+    })?;
+    let value = median(&case.pairs.iter().map(|pair| pair.case).collect::<Vec<f64>>());
+    // A workload without matrix products has no operations that a rate could be told from.
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "far below 2^53, or rounded in its last digits"
+    )]
+    let flops = Some(workload.flops as f64).filter(|flops| unit == NANOSECONDS && *flops > 0.0);
+    let shares: Option<Vec<f64>> =
+        flops.and_then(|flops| case.pairs.iter().map(|pair| pair.share_of_peak(flops)).collect());
+    Ok(CaseRow {
+        name: case.name.clone(),
+        family: case.family.clone(),
+        chosen: case.chosen,
+        because: case.because.clone(),
+        plan: case.plan.clone(),
+        repeat_of: case.repeat_of.clone(),
+        outcome: case.outcome,
+        reason: case.reason.clone(),
+        attempts: case.attempts.clone(),
+        rounds: case.rounds(),
+        pairs: case.pairs.len(),
+        ratio,
+        value,
+        normalised_value: normalised_median(&case.pairs, median_peak, |pair| pair.case),
+        // Operations per nanosecond are 10^9 per second.
+        gflops: flops.zip(value).map(|(flops, value)| flops / value),
+        share_of_peak: shares.and_then(|shares| median(&shares)),
+        error: case.error,
+        phases: case.phases.clone(),
+        estimates: case
+            .estimates
+            .iter()
+            .map(|(name, prediction)| (name.clone(), prediction.value))
+            .collect(),
+    })
+}
+
+fn noise(workload: &WorkloadData, rows: &[CaseRow]) -> Option<Noise> {
+    let control = workload.cases.iter().find(|case| case.name == workload.control)?;
+    let ratios = control.ratios();
+    let ratio: Figure = rows.iter().find(|row| row.name == control.name)?.ratio?;
+    if !workload.paired {
+        return None;
+    }
+    Some(Noise {
+        ratio,
+        q05: quantile(&ratios, 0.05)?,
+        q95: quantile(&ratios, 0.95)?,
+    })
+}
+
+fn failures(cases: &[CaseData]) -> Vec<FailureRow> {
+    let mut found: BTreeMap<(Outcome, &str), Vec<String>> = BTreeMap::new();
+    for case in cases.iter().filter(|case| case.outcome.is_failure()) {
+        let reason = case.reason.as_deref().unwrap_or_default();
+        found.entry((case.outcome, reason)).or_default().push(case.name.clone());
+    }
+    let rows = found.into_iter().map(|((outcome, reason), cases)| FailureRow {
+        outcome,
+        reason: reason.to_owned(),
+        cases,
+    });
+    rows.collect()
+}
+
+fn coverage(workload: &WorkloadData) -> Coverage {
+    let mut by_operation: BTreeMap<&str, u128> = BTreeMap::new();
+    let mut overflow = false;
+    for (operation, _, count) in &workload.screened {
+        let sum = by_operation.entry(operation).or_default();
+        match sum.checked_add(*count) {
+            Some(more) => *sum = more,
+            None => overflow = true,
+        }
+    }
+    let product = by_operation
+        .values()
+        .try_fold(1_u128, |product, count| product.checked_mul(*count));
+    let count = |which: &dyn Fn(&CaseData) -> bool| workload.cases.iter().filter(|case| which(case)).count();
+    Coverage {
+        screened: workload
+            .screened
+            .iter()
+            .map(|(operation, orientation, count)| ScreenedRow {
+                operation: operation.clone(),
+                orientation: orientation.clone(),
+                count: count.to_string(),
+            })
+            .collect(),
+        combinations: product
+            .filter(|_| !overflow && !by_operation.is_empty())
+            .map(|product| product.to_string()),
+        initial: count(&|case| !case.chosen.is_adaptive()),
+        added: count(&|case| case.chosen.is_adaptive()),
+        measured: count(&|case| case.outcome.is_measured()),
+        failed: count(&|case| case.outcome.is_failure()),
+        waiting: count(&|case| case.outcome == Outcome::Waiting),
+    }
+}

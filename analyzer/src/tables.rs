@@ -1,0 +1,191 @@
+//! An analysis on a terminal: at most 100 columns, without colours.
+
+use std::fmt::Write as _;
+
+use comfy_table::{Cell, CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
+
+use crate::analysis::{Analysis, WorkloadRow};
+use crate::format::{one_line, or_dash, percent, ratio_with_interval, shown_unit, significant, value};
+use crate::report::{coverage_lines, inversions, verdict};
+
+/// Columns of a terminal that everything fits into.
+pub const WIDTH: u16 = 100;
+
+/// How many cases are listed.
+const BEST: usize = 10;
+
+/// Per workload: the ten best cases, the winner and what ties with it, each estimate, what failed and why, what was not
+/// explored. Plain text, lines end in LF.
+#[must_use]
+pub fn render(analysis: &Analysis) -> String {
+    let mut out = String::new();
+    for workload in &analysis.workloads {
+        if !out.is_empty() {
+            out.push('\n');
+        }
+        let _ = writeln!(
+            out,
+            "{} on {}",
+            one_line(&workload.name),
+            one_line(&analysis.setup.target)
+        );
+        best(&mut out, analysis, workload);
+        answer(&mut out, workload);
+        estimates(&mut out, workload);
+        failures(&mut out, workload);
+        out.push('\n');
+        wrapped(&mut out, "explored: ", &coverage_lines(workload).join(" "));
+    }
+    out
+}
+
+/// A table with a head, whose columns from `numbers` on are aligned to the right.
+fn table(head: &[&str], numbers: std::ops::Range<usize>) -> Table {
+    let mut table = Table::new();
+    let line = LineStyle::none().fill('─').junction('─');
+    table.load_style(TableStyle::new().header_separator(line));
+    table
+        .set_content_arrangement(ContentArrangement::Dynamic)
+        .set_width(WIDTH)
+        .set_header(head);
+    for (index, column) in table.column_iter_mut().enumerate() {
+        if numbers.contains(&index) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    table
+}
+
+fn show(out: &mut String, table: &Table) {
+    out.push('\n');
+    for line in table.to_string().lines() {
+        let _ = writeln!(out, "{}", line.trim_end());
+    }
+}
+
+fn best(out: &mut String, analysis: &Analysis, workload: &WorkloadRow) {
+    let ranked = workload.best();
+    if ranked.is_empty() {
+        return;
+    }
+    let unit = &analysis.setup.objective.unit;
+    let shown = shown_unit(unit).0;
+    let mut table = table(
+        &["case", "ratio [95 % interval]", "pairs", shown, "GFLOP/s", "of peak"],
+        1..6,
+    );
+    for (case, figure) in ranked.iter().take(BEST) {
+        table.add_row([
+            Cell::new(one_line(&case.name)),
+            Cell::new(ratio_with_interval(*figure)),
+            Cell::new(case.pairs),
+            Cell::new(or_dash(case.value, |v| value(v, unit))),
+            Cell::new(or_dash(case.gflops, |rate| significant(rate, 4))),
+            Cell::new(or_dash(case.share_of_peak, percent)),
+        ]);
+    }
+    show(out, &table);
+}
+
+fn answer(out: &mut String, workload: &WorkloadRow) {
+    let Some(winner) = &workload.winner else {
+        wrapped(
+            out,
+            "winner: ",
+            "none, no case has a correct result that can be compared.",
+        );
+        return;
+    };
+    let is_control = if winner.case == workload.control {
+        ", which is the control"
+    } else {
+        ""
+    };
+    let first = format!(
+        "{}{is_control}: {}, {} pairs.",
+        one_line(&winner.case),
+        ratio_with_interval(winner.ratio),
+        winner.ratio.samples
+    );
+    let lines = verdict(workload, winner, one_line);
+    out.push('\n');
+    wrapped(
+        out,
+        "winner: ",
+        &std::iter::once(first).chain(lines).collect::<Vec<String>>().join(" "),
+    );
+}
+
+fn estimates(out: &mut String, workload: &WorkloadRow) {
+    if workload.estimates.is_empty() {
+        return;
+    }
+    let head = [
+        "estimate",
+        "samples",
+        "Spearman",
+        "of about",
+        "regret",
+        "MdAPE",
+        "inversions",
+    ];
+    let mut table = table(&head, 1..7);
+    for estimate in &workload.estimates {
+        table.add_row([
+            one_line(&estimate.name),
+            estimate.samples.to_string(),
+            or_dash(estimate.spearman, |rho| format!("{rho:.2}")),
+            or_dash(estimate.ceiling, |rho| format!("{rho:.2}")),
+            or_dash(estimate.regret_ratio, |ratio| format!("{ratio:.3}")),
+            or_dash(estimate.mdape_percent, |error| percent(error / 100.0)),
+            inversions(estimate),
+        ]);
+    }
+    show(out, &table);
+}
+
+fn failures(out: &mut String, workload: &WorkloadRow) {
+    if workload.failures.is_empty() {
+        return;
+    }
+    let mut table = table(&["outcome", "cases", "reason", "which"], 1..2);
+    for row in &workload.failures {
+        let most = 4;
+        let mut which = row
+            .cases
+            .iter()
+            .take(most)
+            .map(|case| one_line(case))
+            .collect::<Vec<String>>()
+            .join(", ");
+        if row.cases.len() > most {
+            let _ = write!(which, " and {} more", row.cases.len() - most);
+        }
+        table.add_row([
+            row.outcome.word().to_owned(),
+            row.cases.len().to_string(),
+            one_line(&row.reason),
+            which,
+        ]);
+    }
+    show(out, &table);
+}
+
+/// Text after a lead, broken between words, further lines indented. A word that is longer than a line stays whole.
+fn wrapped(out: &mut String, lead: &str, text: &str) {
+    let mut line = lead.to_owned();
+    let mut is_empty = true;
+    for word in text.split_whitespace() {
+        if !is_empty && line.chars().count() + 1 + word.chars().count() > usize::from(WIDTH) {
+            let _ = writeln!(out, "{}", line.trim_end());
+            "  ".clone_into(&mut line);
+            is_empty = true;
+        }
+        if !is_empty {
+            line.push(' ');
+        }
+        line.push_str(word);
+        is_empty = false;
+    }
+    let _ = writeln!(out, "{}", line.trim_end());
+}

@@ -1,0 +1,110 @@
+//! The plan to take, and what can't be told from it.
+
+use std::num::NonZeroU32;
+
+use stats::interval::Bootstrap;
+use stats::paired::{PairedRatios, can_still_win, winner_set};
+
+use crate::analysis::{CaseRow, Confirmed, Figure, Winner};
+use crate::dataset::{Chosen, WorkloadData};
+use crate::error::AnalyzeError;
+use crate::evaluate::{LEVEL, figure};
+
+/// Resamples behind a winner set.
+pub(crate) const RESAMPLES: NonZeroU32 = NonZeroU32::MIN.saturating_add(1_999);
+
+/// The case with the smallest median paired ratio (the first of equals) among all that are no confirmation, crosses
+/// included, and what can't be told from it.
+///
+/// Ties: of the cases whose interval still reaches the winner's (the others are out by a wide margin), those in the
+/// simultaneous 95 % winner set of [`winner_set`]. Where values do not vary: those with the same ratio.
+pub(crate) fn winner(workload: &WorkloadData, rows: &[CaseRow], seed: u64) -> Result<Option<Winner>, AnalyzeError> {
+    let mut candidates: Vec<(usize, &CaseRow, Figure)> = rows
+        .iter()
+        .enumerate()
+        .filter(|(_, row)| row.chosen != Chosen::Confirmation)
+        .filter_map(|(index, row)| row.ratio.map(|ratio| (index, row, ratio)))
+        .collect();
+    candidates.sort_by(|a, b| a.2.median.total_cmp(&b.2.median));
+    let Some((_, best, ratio)) = candidates.first().copied() else {
+        return Ok(None);
+    };
+    let (ties, undecided) = if workload.paired {
+        (simultaneous(workload, &candidates, seed)?, too_few(&candidates))
+    } else {
+        let same = candidates
+            .iter()
+            .skip(1)
+            .filter(|(_, _, other)| other.median <= ratio.median);
+        (Some(same.map(|(_, row, _)| row.name.clone()).collect()), Vec::new())
+    };
+    let mut confirmed = Vec::new();
+    let mut confirming = Vec::new();
+    for (row, case) in rows.iter().zip(&workload.cases) {
+        if row.chosen == Chosen::Confirmation && row.repeat_of.as_ref() == Some(&best.name) {
+            confirmed.extend(row.ratio.map(|ratio| Confirmed {
+                case: row.name.clone(),
+                ratio,
+            }));
+            confirming.extend(case.ratios());
+        }
+    }
+    Ok(Some(Winner {
+        case: best.name.clone(),
+        ratio,
+        ties,
+        undecided,
+        confirmed,
+        confirmed_ratio: figure(&confirming).map_err(|source| failed(workload, source.into()))?,
+    }))
+}
+
+/// Candidates without an interval, but the best one.
+fn too_few(candidates: &[(usize, &CaseRow, Figure)]) -> Vec<String> {
+    let few = candidates.iter().skip(1).filter(|(_, _, ratio)| ratio.lower.is_none());
+    few.map(|(_, row, _)| row.name.clone()).collect()
+}
+
+fn failed(workload: &WorkloadData, source: Box<dyn std::error::Error + Send + Sync>) -> AnalyzeError {
+    AnalyzeError::Statistic {
+        workload: workload.name.clone(),
+        statistic: "the winner".to_owned(),
+        source,
+    }
+}
+
+fn simultaneous(
+    workload: &WorkloadData,
+    candidates: &[(usize, &CaseRow, Figure)],
+    seed: u64,
+) -> Result<Option<Vec<String>>, AnalyzeError> {
+    let mut contenders = Vec::new();
+    let mut best = None;
+    for (position, (index, row, ratio)) in candidates.iter().enumerate() {
+        if ratio.lower.is_none() {
+            if position == 0 {
+                return Ok(None);
+            }
+            continue;
+        }
+        let pairs: Vec<(f64, f64)> = workload.cases[*index]
+            .pairs
+            .iter()
+            .map(|pair| (pair.case, pair.control))
+            .collect();
+        let ratios = PairedRatios::new(&pairs).map_err(|e| failed(workload, e.into()))?;
+        let interval = ratios.interval(LEVEL);
+        if can_still_win(&interval, best.get_or_insert(interval)) {
+            contenders.push((row.name.clone(), ratios));
+        }
+    }
+    let ratios: Vec<PairedRatios> = contenders.iter().map(|(_, ratios)| ratios.clone()).collect();
+    let plan = Bootstrap {
+        level: LEVEL,
+        resamples: RESAMPLES,
+        seed,
+    };
+    let set = winner_set(&ratios, plan).map_err(|e| failed(workload, e.into()))?;
+    let members = set.members.iter().filter(|member| **member != 0);
+    Ok(Some(members.map(|member| contenders[*member].0.clone()).collect()))
+}
