@@ -63,7 +63,6 @@ impl Interrupt {
     }
 
     /// What was asked for up to now.
-    #[expect(dead_code, reason = "the sweep asks")]
     pub(crate) fn urgency(&self) -> Urgency {
         rate(*self.presses.borrow(), self.patient)
     }

@@ -2,9 +2,11 @@
 //!
 //! Every public function blocks until it is done. Nothing is printed: progress goes to callbacks.
 
-mod digest;
+mod build;
 mod errors;
+pub mod events;
 pub mod exit;
+pub mod freeze;
 pub mod guard;
 pub mod host;
 mod interrupt;
@@ -13,9 +15,15 @@ pub mod machine;
 mod orphans;
 pub mod process;
 mod runtime;
+pub mod status;
 mod steps;
+pub mod sweep;
 pub mod tools;
 
+pub use events::{Event, OnEvent, Progress};
 pub use exit::ExitCode;
+pub use freeze::{FreezeError, FreezeRequest, freeze, git_revision};
 pub use machine::{Measuring, measure_machine};
 pub use process::Launcher;
+pub use status::{CohortStatus, DeviceUse, status};
+pub use sweep::{RunError, RunOptions, RunSummary, run};

@@ -8,10 +8,9 @@ use std::io::{self, Read};
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use cohort::sha256_hex;
 use fs_err as fs;
 use serde::{Deserialize, Serialize};
-
-use crate::digest::sha256_hex;
 
 /// Folder of the device locks: local to the machine and the same for every user and coordinator on it.
 pub const LOCK_FOLDER: &str = "/tmp/layout-sweep-locks";
@@ -175,37 +174,50 @@ impl Drop for DeviceLock {
     }
 }
 
-/// Who holds the lock at `path` alone: what it wrote, else what the kernel knows (`flock(1)` writes nothing). `None`
-/// when nobody can be named: it is free, or it is held by a process of another namespace.
+/// Who holds the lock at `path`, by what the kernel knows and what the holder wrote (`flock(1)` and shared holders write
+/// nothing: then the program's name stands for the cohort). `None` when nobody can be named: the lock is free, or a
+/// process of another namespace has it. Takes no lock.
 #[must_use]
 pub fn holder(path: &Path) -> Option<Holder> {
+    let pids = kernel_holders(path);
     let mut text = String::new();
     let file = open_existing(path).ok()?;
     file.take(4096).read_to_string(&mut text).ok()?;
-    match serde_json::from_str::<Holder>(text.trim()) {
-        Ok(holder) if Path::new("/proc").join(holder.pid.to_string()).exists() => Some(holder),
-        _ => kernel_holder(path),
+    // Text that was left by a killed holder is not believed.
+    if let Ok(written) = serde_json::from_str::<Holder>(text.trim())
+        && pids.contains(&written.pid)
+    {
+        return Some(written);
     }
-}
-
-/// The first holder of a `flock` on this file by `/proc/locks`: `1: FLOCK  ADVISORY  WRITE 812 fe:00:1234 0 EOF`.
-fn kernel_holder(path: &Path) -> Option<Holder> {
-    let inode = format!(":{}", std::fs::metadata(path).ok()?.ino());
-    let locks = std::fs::read_to_string("/proc/locks").ok()?;
-    locks.lines().find_map(|line| {
-        let fields: Vec<&str> = line.split_whitespace().collect();
-        let [_, "FLOCK", _, _, pid, file, ..] = fields[..] else {
-            return None;
-        };
-        let pid: u32 = pid.parse().ok()?;
+    pids.into_iter().find_map(|pid| {
         let name = std::fs::read_to_string(format!("/proc/{pid}/comm")).ok()?;
-        file.ends_with(&inode).then(|| Holder {
+        Some(Holder {
             pid,
             cohort: name.trim().to_owned(),
             case: String::new(),
             since: None,
         })
     })
+}
+
+/// Processes that hold a `flock` on this file by `/proc/locks`: `1: FLOCK  ADVISORY  WRITE 812 fe:00:1234 0 EOF`. Lines
+/// of processes that wait have `->` in the second place.
+fn kernel_holders(path: &Path) -> Vec<u32> {
+    let Ok(meta) = std::fs::metadata(path) else {
+        return Vec::new();
+    };
+    let Ok(locks) = std::fs::read_to_string("/proc/locks") else {
+        return Vec::new();
+    };
+    let inode = format!(":{}", meta.ino());
+    let holders = locks.lines().filter_map(|line| {
+        let fields: Vec<&str> = line.split_whitespace().collect();
+        match fields[..] {
+            [_, "FLOCK", _, _, pid, file, ..] if file.ends_with(&inode) => pid.parse().ok(),
+            _ => None,
+        }
+    });
+    holders.collect()
 }
 
 /// Opens the lock file, makes it and the machine-wide folder if they are not there. Every user may lock it.

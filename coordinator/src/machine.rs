@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use cohort::sha256_hex;
 use fs_err as fs;
 use serde::{Deserialize, Serialize};
 use target_api::{Captured, Host, Machine, OptionError, Options, Probe, Target, Tool};
 
-use crate::digest::sha256_hex;
 use crate::guard::{GuardEvent, LockRequest};
 use crate::host::{HostError, read_host};
 use crate::interrupt::Interrupt;

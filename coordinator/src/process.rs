@@ -106,6 +106,9 @@ pub enum ProcessError {
         /// Who has it.
         holder: Option<Box<Holder>>,
     },
+    /// The guard got a signal from somebody else, and ended what it ran.
+    #[error("somebody ended the guard by a signal; what it ran was ended")]
+    GuardStopped,
     /// The coordinator asked for its end.
     #[error("interrupted")]
     Cancelled,
@@ -153,13 +156,13 @@ impl Launcher {
             Ok(Some(GuardEvent::Ended(ended))) => {
                 // Collected so that no zombie is left; the guard is done when it has said this.
                 let _ = guard.wait().await;
-                return finished(job, ended);
+                return finished(job, ended).map_err(|error| blame(error, interrupt));
             }
             Ok(Some(GuardEvent::LockTimedOut { waited_ms, holder })) => Err(ProcessError::LockTimedOut {
                 waited_ms,
                 holder: holder.map(Box::new),
             }),
-            Ok(Some(GuardEvent::Cancelled { .. })) => Err(ProcessError::Cancelled),
+            Ok(Some(GuardEvent::Cancelled { .. })) => Err(blame(ProcessError::Cancelled, interrupt)),
             Ok(Some(GuardEvent::Failed { message })) => Err(ProcessError::Guard(message)),
             Ok(_) => Ok(()),
             Err(error) => {
@@ -266,6 +269,14 @@ fn finished(job: &Job<'_>, ended: Ended) -> Result<Finished, ProcessError> {
         ..Captured::default()
     };
     Ok(Finished { captured, ended })
+}
+
+/// Who stopped a guard that was stopped.
+fn blame(error: ProcessError, interrupt: &Interrupt) -> ProcessError {
+    match error {
+        ProcessError::Cancelled if interrupt.urgency() < Urgency::Kill => ProcessError::GuardStopped,
+        error => error,
+    }
 }
 
 /// The text of a file; bytes that are no UTF-8 become replacement characters.

@@ -67,7 +67,6 @@ fn first_error(captured: &Captured) -> Option<&str> {
 #[derive(Debug)]
 pub(crate) enum StepsEnd {
     /// All succeeded. Output of all steps, joined, and the files that the target reads.
-    #[expect(dead_code, reason = "the build pool reads it")]
     Done(Captured),
     /// One failed.
     Failed(String),

@@ -5,9 +5,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use cohort::sha256_file;
 use target_api::{CommandSpec, Tool, ToolSpec};
 
-use crate::digest::sha256_file;
 use crate::interrupt::Interrupt;
 use crate::process::{Job, Launcher, ProcessError};
 
@@ -169,7 +169,7 @@ async fn identify(
             variable: spec.variable,
         });
     }
-    let (sha256, _) = sha256_file(&path).map_err(io)?;
+    let (sha256, _) = sha256_file(&path).map_err(|error| io(std::io::Error::other(error)))?;
     let text = path
         .to_str()
         .ok_or_else(|| io(std::io::Error::other("its path is no UTF-8")))?;

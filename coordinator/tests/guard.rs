@@ -312,7 +312,7 @@ fn a_terminated_guard_ends_its_tree() {
         }
     })
     .unwrap_err();
-    assert!(matches!(error, ProcessError::Cancelled), "{error:?}");
+    assert!(matches!(error, ProcessError::GuardStopped), "{error:?}");
     assert!(alive("guard ended").is_empty());
 }
 

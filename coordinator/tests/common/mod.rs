@@ -6,6 +6,8 @@
     reason = "each test file uses its own part"
 )]
 
+pub mod scripted;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};

@@ -1,0 +1,265 @@
+//! Builds of distinct units, side by side.
+
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use cohort::{UnitBuilt, UnitRef, sha256_file};
+use fs_err as fs;
+use target_api::{BuildFailure, BuildUnit, Captured, SourceFile};
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+
+use super::artifacts::WORK_PREFIX;
+use crate::events::{Event, Reporter};
+use crate::guard::GuardEvent;
+use crate::lock::Holder;
+use crate::process::ProcessError;
+use crate::steps::{Steps, StepsEnd, StepsError};
+use crate::sweep::{Context, RunError};
+
+/// How the build of a unit ended.
+#[derive(Debug, Clone)]
+pub(super) enum UnitEnd {
+    /// The artifact is in its place.
+    Built(UnitBuilt),
+    /// The target says no.
+    Rejected(Trouble),
+    /// A step failed, or the artifact is no good.
+    Failed(Trouble),
+    /// A step took too long.
+    TimedOut(Trouble),
+}
+
+/// Why there is no artifact.
+#[derive(Debug, Clone)]
+pub(super) struct Trouble {
+    pub(super) reason: String,
+    /// What the build printed.
+    pub(super) log: String,
+}
+
+/// A unit to build and what it is called in the case that asked first.
+pub(super) type Job<'f> = (&'f UnitRef, &'f str);
+
+/// Builds `queue` in order, `jobs` at a time, and tells each end. Stops starting when the run should stop; what was
+/// interrupted is not told.
+pub(super) async fn build_units<'f>(
+    context: &Context<'f>,
+    queue: Vec<Job<'f>>,
+    reporter: &mut Reporter<'_>,
+    on_end: &mut dyn FnMut(&'f str, UnitEnd, &mut Reporter<'_>) -> Result<(), RunError>,
+) -> Result<(), RunError> {
+    let mut queue: VecDeque<_> = queue.into();
+    let mut running = JoinSet::new();
+    let (send, mut waits) = mpsc::unbounded_channel::<(String, Option<Holder>)>();
+    loop {
+        while running.len() < context.jobs
+            && !context.should_stop()
+            && let Some((unit, label)) = queue.pop_front()
+        {
+            running.spawn_local(build(
+                start(context, unit, label)?,
+                unit_of(context, unit, label)?,
+                send.clone(),
+            ));
+        }
+        tokio::select! {
+            Some((unit, holder)) = waits.recv() => {
+                reporter.tell(&Event::Waiting { what: &unit, holder: holder.as_ref() });
+            }
+            next = running.join_next() => match next {
+                None => return Ok(()),
+                Some(finished) => {
+                    let finished = finished.map_err(|error| RunError::Io(std::io::Error::other(error)))?;
+                    let unit = context.unit(&finished.work.digest)?;
+                    if let Some(end) = settle(context, finished)? {
+                        on_end(&unit.digest, end, reporter)?;
+                    }
+                }
+            },
+        }
+    }
+}
+
+/// A build on its own, with everything it needs.
+struct Work {
+    digest: String,
+    /// Removed at the end; its name is the same each time, so that paths in artifacts are.
+    root: Folder,
+    launcher: crate::process::Launcher,
+    lock: Option<crate::guard::LockRequest>,
+    timeout: Duration,
+    interrupt: crate::interrupt::Interrupt,
+}
+
+/// A folder that goes when it is dropped.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn sources(&self) -> PathBuf {
+        self.0.join("work")
+    }
+
+    /// What becomes the unit's folder in `artifacts/`.
+    fn out(&self) -> PathBuf {
+        self.0.join("out")
+    }
+
+    fn log(&self) -> PathBuf {
+        self.out().join("build.log")
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // What can't be removed now is removed by the next run.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+struct Finished {
+    work: Work,
+    unit: BuildUnit,
+    end: Result<StepsEnd, StepsError>,
+    took: Duration,
+}
+
+fn start(context: &Context<'_>, unit: &UnitRef, label: &str) -> Result<Work, RunError> {
+    let name = format!("{WORK_PREFIX}{}", unit.digest.get(..16).unwrap_or(&unit.digest));
+    let root = context.dir().artifacts().join(name);
+    if root.exists() {
+        fs::remove_dir_all(&root)?;
+    }
+    let root = Folder(root);
+    fs::create_dir_all(root.sources())?;
+    fs::create_dir_all(root.out())?;
+    Ok(Work {
+        digest: unit.digest.clone(),
+        root,
+        launcher: context.launcher.clone(),
+        lock: context.build_lock(&format!("build of {label}")),
+        timeout: Duration::from_millis(context.manifest().measure.build_timeout_ms),
+        interrupt: context.interrupt.clone(),
+    })
+}
+
+/// The unit as the target described it, from its frozen sources.
+fn unit_of(context: &Context<'_>, unit: &UnitRef, label: &str) -> Result<BuildUnit, RunError> {
+    let folder = context.dir().unit_sources(&unit.digest);
+    let read = |path: &String| -> Result<SourceFile, RunError> {
+        Ok(SourceFile {
+            path: path.clone(),
+            text: fs::read_to_string(folder.join(path))?,
+        })
+    };
+    Ok(BuildUnit {
+        label: label.to_owned(),
+        sources: unit
+            .files
+            .iter()
+            .map(|file| read(&file.path))
+            .collect::<Result<_, _>>()?,
+        steps: unit.steps.clone(),
+        artifact: unit.artifact.clone(),
+        inspect: unit.inspect.clone(),
+    })
+}
+
+async fn build(work: Work, unit: BuildUnit, waits: mpsc::UnboundedSender<(String, Option<Holder>)>) -> Finished {
+    let begin = Instant::now();
+    let steps = Steps {
+        launcher: &work.launcher,
+        lock: work.lock.clone(),
+        timeout: work.timeout,
+        interrupt: &work.interrupt,
+    };
+    let digest = work.digest.clone();
+    let mut on_event = |event: &GuardEvent| {
+        if let GuardEvent::Waiting { holder } = event {
+            // Nobody listens once the run has failed.
+            let _ = waits.send((digest.clone(), holder.clone()));
+        }
+    };
+    let end = steps
+        .run(&unit, &work.root.sources(), &work.root.log(), &mut on_event)
+        .await;
+    Finished {
+        took: begin.elapsed(),
+        work,
+        unit,
+        end,
+    }
+}
+
+/// Asks the target what it thinks and puts the artifact into its place. `None` when the build was interrupted.
+fn settle(context: &Context<'_>, finished: Finished) -> Result<Option<UnitEnd>, RunError> {
+    let Finished { work, unit, end, took } = finished;
+    let trouble = |reason: String| -> Result<Trouble, RunError> {
+        let log = fs::read_to_string(work.root.log())?;
+        Ok(Trouble { reason, log })
+    };
+    let captured = match end {
+        Err(StepsError::Process(ProcessError::Cancelled)) => return Ok(None),
+        Err(StepsError::Process(error @ (ProcessError::GuardDied(_) | ProcessError::GuardStopped))) => {
+            let log = String::new();
+            return Ok(Some(UnitEnd::Failed(Trouble {
+                reason: error.to_string(),
+                log,
+            })));
+        }
+        Err(StepsError::Process(source)) => {
+            let what = format!("build of {}", unit.label);
+            return Err(RunError::Process { what, source });
+        }
+        Err(StepsError::Io(error)) => return Err(error.into()),
+        Ok(StepsEnd::Failed(reason)) => return Ok(Some(UnitEnd::Failed(trouble(reason)?))),
+        Ok(StepsEnd::TimedOut(reason)) => return Ok(Some(UnitEnd::TimedOut(trouble(reason)?))),
+        Ok(StepsEnd::Done(captured)) => captured,
+    };
+    let facts = match parse(context, &unit, &captured) {
+        Ok(facts) => facts,
+        Err(BuildFailure::Rejected { reason }) => return Ok(Some(UnitEnd::Rejected(trouble(reason)?))),
+        Err(BuildFailure::Failed { reason }) => return Ok(Some(UnitEnd::Failed(trouble(reason)?))),
+    };
+    let artifact_sha256 = put(context, &work, &unit.artifact)?;
+    Ok(Some(UnitEnd::Built(UnitBuilt {
+        unit: work.digest.clone(),
+        artifact_sha256,
+        build_ms: Some(u64::try_from(took.as_millis()).unwrap_or(u64::MAX)),
+        facts,
+    })))
+}
+
+fn parse(
+    context: &Context<'_>,
+    unit: &BuildUnit,
+    captured: &Captured,
+) -> Result<std::collections::BTreeMap<String, String>, BuildFailure> {
+    context.target.parse_build(unit, captured).map(|info| info.facts)
+}
+
+/// Moves the artifact beside its log and renames both into place at once.
+fn put(context: &Context<'_>, work: &Work, artifact: &str) -> Result<String, RunError> {
+    let (out, dir) = (work.root.out(), context.dir());
+    let moved = out.join(artifact);
+    if let Some(folder) = moved.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    fs::rename(work.root.sources().join(artifact), &moved)?;
+    let (sha256, _) = sha256_file(&moved)?;
+    sync(&moved)?;
+    sync(&work.root.log())?;
+    sync(&out)?;
+    let place = dir.unit_artifacts(&work.digest);
+    if place.exists() {
+        fs::remove_dir_all(&place)?;
+    }
+    fs::rename(&out, &place)?;
+    sync(&dir.artifacts())?;
+    Ok(sha256)
+}
+
+fn sync(path: &Path) -> std::io::Result<()> {
+    fs::File::open(path)?.sync_all()
+}

@@ -1,0 +1,132 @@
+//! What a sweep tells while it goes on. Nothing is printed here.
+
+use std::time::{Duration, Instant};
+
+use cohort::{BuildOutcome, Difference, RunOutcome};
+
+use crate::lock::Holder;
+
+/// Something that happened.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// The cohort is what was frozen; these differences of the machine were accepted.
+    Verified {
+        /// What differs and was consented to.
+        accepted: &'a [Difference],
+    },
+    /// Builds begin.
+    Building {
+        /// Things to build.
+        units: usize,
+        /// Cases that need them.
+        cases: usize,
+    },
+    /// An artifact of an earlier time is damaged or gone, and is built again.
+    Rebuilding {
+        /// Digest of the unit.
+        unit: &'a str,
+        /// What was found.
+        why: &'a str,
+    },
+    /// The build of a case ended.
+    Built {
+        /// The case.
+        case: &'a str,
+        /// How.
+        outcome: &'a BuildOutcome,
+    },
+    /// A build or a round waits for the lock. Told again when the holder changes.
+    Waiting {
+        /// The case, or the digest of the unit.
+        what: &'a str,
+        /// Who has it, where that can be told.
+        holder: Option<&'a Holder>,
+    },
+    /// A round has the device.
+    RoundBegan {
+        /// The case.
+        case: &'a str,
+        /// Which, from 0.
+        round: u32,
+    },
+    /// A round ended.
+    RoundDone {
+        /// The case.
+        case: &'a str,
+        /// Which, from 0.
+        round: u32,
+        /// How.
+        outcome: &'a RunOutcome,
+    },
+    /// The cohort grew.
+    Grown {
+        /// Why, in words and numbers.
+        reason: &'a str,
+    },
+    /// The first Ctrl-C: what runs is finished.
+    Finishing,
+    /// The time limit is over.
+    TimeOver,
+}
+
+/// Where a sweep stands, as far as it can see: crosses and finalists appear when they are decided.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Progress {
+    /// Cases whose build is decided in this phase.
+    pub builds_done: u64,
+    /// Cases to build in this phase.
+    pub builds: u64,
+    /// Rounds done in this phase.
+    pub rounds_done: u64,
+    /// Rounds of this phase.
+    pub rounds: u64,
+    /// Cases that failed since the start.
+    pub failed: u64,
+    /// Time that the rest of this phase takes if it goes on as it went; `None` before anything is known.
+    pub left: Option<Duration>,
+}
+
+/// Hears of events, with where the sweep stands after each.
+pub type OnEvent<'a> = dyn FnMut(&Event<'_>, &Progress) + 'a;
+
+/// Tells events and keeps count.
+pub(crate) struct Reporter<'a> {
+    on_event: &'a mut OnEvent<'a>,
+    pub(crate) progress: Progress,
+    phase: Instant,
+}
+
+impl<'a> Reporter<'a> {
+    pub(crate) fn new(on_event: &'a mut OnEvent<'a>) -> Self {
+        Self {
+            on_event,
+            progress: Progress::default(),
+            phase: Instant::now(),
+        }
+    }
+
+    pub(crate) fn tell(&mut self, event: &Event<'_>) {
+        (self.on_event)(event, &self.progress);
+    }
+
+    /// A phase with so many builds or rounds begins.
+    pub(crate) fn begin(&mut self, builds: usize, rounds: usize) {
+        self.phase = Instant::now();
+        self.progress = Progress {
+            builds: builds as u64,
+            rounds: rounds as u64,
+            failed: self.progress.failed,
+            ..Progress::default()
+        };
+    }
+
+    /// One more is done: the time left follows from what the ones before took.
+    pub(crate) fn done(&mut self, builds: u64, rounds: u64) {
+        let progress = &mut self.progress;
+        progress.builds_done += builds;
+        progress.rounds_done += rounds;
+        let done = progress.builds_done + progress.rounds_done;
+        let left = (progress.builds + progress.rounds).saturating_sub(done);
+        progress.left = (done > 0).then(|| self.phase.elapsed().mul_f64(left as f64 / done as f64));
+    }
+}

@@ -1,0 +1,60 @@
+//! Whether the cohort is what was frozen, and the machine what it was frozen on. Before anything runs.
+
+use std::collections::BTreeSet;
+
+use cohort::{Difference, Frozen, machine_differences, verify};
+
+use super::error::RunError;
+use super::options::RunOptions;
+
+/// Whether somebody may consent to a difference of this name. Files of the cohort are never among them: what was
+/// measured with one source and what is measured with another must not be mixed.
+pub(super) fn can_be_accepted(name: &str) -> bool {
+    name.starts_with("machine.") || name.starts_with("tool.")
+}
+
+/// Everything that must be equal: files, target and its options, machine class and tools. Gives the differences that
+/// were consented to.
+pub(super) fn check(frozen: &Frozen, options: &RunOptions<'_>) -> Result<Vec<Difference>, RunError> {
+    let mut differences = verify(frozen)?;
+    differences.extend(target_differences(frozen, options));
+    differences.extend(machine_differences(&frozen.manifest().machine, options.machine));
+    let consent =
+        |difference: &Difference| can_be_accepted(&difference.name) && options.accept.contains(&difference.name);
+    let (accepted, mut refused): (Vec<_>, Vec<_>) = differences.into_iter().partition(consent);
+    if refused.is_empty() {
+        return Ok(accepted);
+    }
+    let difference = refused.remove(0);
+    Err(RunError::Mismatch {
+        difference,
+        others: refused.len(),
+    })
+}
+
+fn target_differences(frozen: &Frozen, options: &RunOptions<'_>) -> Vec<Difference> {
+    let manifest = frozen.manifest();
+    let differ = |name: String, expected: Option<&str>, found: Option<&str>| {
+        (expected != found).then(|| Difference {
+            name,
+            expected: expected.map(str::to_owned),
+            found: found.map(str::to_owned),
+        })
+    };
+    let now = options.target.options();
+    let keys: BTreeSet<_> = manifest.options.keys().chain(now.keys()).collect();
+    let target = differ(
+        "target".to_owned(),
+        Some(&manifest.target),
+        Some(options.target.target()),
+    );
+    let each = keys.into_iter().filter_map(|key| {
+        let (expected, found) = (manifest.options.get(key), now.get(key));
+        differ(
+            format!("option.{key}"),
+            expected.map(String::as_str),
+            found.map(String::as_str),
+        )
+    });
+    target.into_iter().chain(each).collect()
+}

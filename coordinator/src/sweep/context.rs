@@ -1,0 +1,186 @@
+//! What the parts of a run share and none of them changes.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
+use std::time::Instant;
+
+use cohort::{Case, CohortDir, Frozen, Manifest, UnitRef, WorkloadEntry};
+use target_api::{Built, Configured, Exclusive, Pairing};
+
+use super::error::RunError;
+use super::options::RunOptions;
+use crate::guard::LockRequest;
+use crate::interrupt::{Interrupt, Urgency};
+use crate::lock::{HOST_DEVICE, Mode, device_lock_path};
+use crate::process::Launcher;
+
+/// Label of the unit that all cases share, in build records.
+pub(crate) const HARNESS: &str = "harness";
+
+/// Cohorts of up to so many cases keep logs of all of them; larger ones those of failures.
+const KEEP_ALL: u64 = 1000;
+
+/// A cohort, what runs it, and when to stop.
+pub(crate) struct Context<'f> {
+    pub(crate) frozen: &'f Frozen,
+    pub(crate) target: &'f dyn Configured,
+    pub(crate) launcher: &'f Launcher,
+    pub(crate) interrupt: &'f Interrupt,
+    pub(crate) jobs: usize,
+    pub(crate) deadline: Option<Instant>,
+    /// The device's name in records.
+    pub(crate) device: String,
+    device_lock: Option<PathBuf>,
+    lock_timeout_ms: Option<u64>,
+    cases: HashMap<&'f str, &'f Case>,
+    units: HashMap<&'f str, &'f UnitRef>,
+    workloads: HashMap<&'f str, &'f WorkloadEntry>,
+}
+
+impl<'f> Context<'f> {
+    pub(crate) fn new(
+        frozen: &'f Frozen,
+        options: &RunOptions<'f>,
+        launcher: &'f Launcher,
+        interrupt: &'f Interrupt,
+        deadline: Option<Instant>,
+    ) -> Result<Self, RunError> {
+        let unsupported = |what| RunError::Unsupported {
+            target: options.target.target().to_owned(),
+            what,
+        };
+        if options.target.pairing() == Pairing::AlternatingCommands {
+            return Err(unsupported("alternating commands"));
+        }
+        let device = match options.target.exclusive() {
+            Exclusive::Nothing => None,
+            Exclusive::Host => Some(HOST_DEVICE.to_owned()),
+            Exclusive::Devices(names) if names.len() == 1 => names.into_iter().next(),
+            Exclusive::Devices(_) => return Err(unsupported("several devices at once")),
+        };
+        let usual = device.as_deref().map(device_lock_path);
+        Ok(Self {
+            frozen,
+            target: options.target,
+            launcher,
+            interrupt,
+            jobs: options.jobs.max(1),
+            deadline,
+            device_lock: usual.map(|usual| options.device_lock.clone().unwrap_or(usual)),
+            device: device.unwrap_or_else(|| "none".to_owned()),
+            lock_timeout_ms: options
+                .lock_timeout
+                .map(|limit| u64::try_from(limit.as_millis()).unwrap_or(u64::MAX)),
+            cases: frozen.cases().map(|case| (case.name.as_str(), case)).collect(),
+            units: frozen.units().map(|unit| (unit.digest.as_str(), unit)).collect(),
+            workloads: frozen
+                .manifest()
+                .workloads
+                .iter()
+                .map(|w| (w.workload.name.as_str(), w))
+                .collect(),
+        })
+    }
+
+    pub(crate) fn dir(&self) -> &'f CohortDir {
+        self.frozen.dir()
+    }
+
+    pub(crate) fn manifest(&self) -> &'f Manifest {
+        self.frozen.manifest()
+    }
+
+    /// A case that the state named.
+    pub(crate) fn case(&self, name: &str) -> Result<&'f Case, RunError> {
+        self.cases.get(name).copied().ok_or_else(|| missing("case", name))
+    }
+
+    pub(crate) fn unit(&self, digest: &str) -> Result<&'f UnitRef, RunError> {
+        self.units.get(digest).copied().ok_or_else(|| missing("unit", digest))
+    }
+
+    pub(crate) fn workload(&self, case: &Case) -> Result<&'f WorkloadEntry, RunError> {
+        self.workloads
+            .get(case.workload.as_str())
+            .copied()
+            .ok_or_else(|| missing("workload", &case.workload))
+    }
+
+    /// What a case is compared with in each of its rounds, the control itself included (it shows the noise). `None` where
+    /// the target's values don't vary.
+    pub(crate) fn control(&self, case: &Case) -> Result<Option<&'f Case>, RunError> {
+        match self.target.pairing() {
+            Pairing::None => Ok(None),
+            Pairing::InProcess | Pairing::AlternatingCommands => self.case(&self.workload(case)?.control).map(Some),
+        }
+    }
+
+    pub(crate) fn built(&self, case: &'f Case) -> Result<Built<'f>, RunError> {
+        let mut artifacts = BTreeMap::new();
+        for (label, digest) in &case.units {
+            let unit = self.unit(digest)?;
+            artifacts.insert(label.clone(), self.dir().artifact(digest, &unit.artifact));
+        }
+        Ok(Built {
+            plan: &case.plan,
+            artifacts,
+        })
+    }
+
+    pub(crate) fn harness(&self) -> Result<Option<PathBuf>, RunError> {
+        let Some(digest) = &self.manifest().harness else {
+            return Ok(None);
+        };
+        Ok(Some(self.dir().artifact(digest, &self.unit(digest)?.artifact)))
+    }
+
+    /// Labels and digests of all that a case is built from, the harness first.
+    pub(crate) fn needs(&self, case: &'f Case) -> impl Iterator<Item = (&'f str, &'f str)> {
+        let harness = self.manifest().harness.as_deref().map(|digest| (HARNESS, digest));
+        let own = case
+            .units
+            .iter()
+            .map(|(label, digest)| (label.as_str(), digest.as_str()));
+        harness.into_iter().chain(own)
+    }
+
+    /// The lock that a round holds.
+    pub(crate) fn round_lock(&self, case: &str) -> Option<LockRequest> {
+        self.lock(case, Mode::Exclusive)
+    }
+
+    /// The lock that a build holds: shared, and only where a build would disturb measurements.
+    pub(crate) fn build_lock(&self, what: &str) -> Option<LockRequest> {
+        (self.target.exclusive() == Exclusive::Host)
+            .then(|| self.lock(what, Mode::Shared))
+            .flatten()
+    }
+
+    fn lock(&self, what: &str, mode: Mode) -> Option<LockRequest> {
+        self.device_lock.as_ref().map(|path| LockRequest {
+            path: path.clone(),
+            mode,
+            cohort: self.dir().path().display().to_string(),
+            case: what.to_owned(),
+            timeout_ms: self.lock_timeout_ms,
+        })
+    }
+
+    /// Whether logs and commands of all cases are kept.
+    pub(crate) fn keeps_all(&self) -> bool {
+        self.manifest().cases <= KEEP_ALL
+    }
+
+    /// Whether nothing new should be started.
+    pub(crate) fn should_stop(&self) -> bool {
+        self.time_over() || self.interrupt.urgency() > Urgency::None
+    }
+
+    pub(crate) fn time_over(&self) -> bool {
+        self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    }
+}
+
+fn missing(what: &str, name: &str) -> RunError {
+    RunError::Io(std::io::Error::other(format!("the cohort has no {what} `{name}`")))
+}

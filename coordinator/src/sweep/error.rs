@@ -1,0 +1,138 @@
+//! Why a run can't go on.
+
+use std::path::PathBuf;
+
+use cohort::{CohortError, Difference, StateError};
+
+use super::filter::FilterError;
+use crate::exit::ExitCode;
+use crate::lock::{Holder, LockError};
+use crate::process::ProcessError;
+
+/// Why a run can't go on. Everything measured until then is kept.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The cohort's files.
+    #[error(transparent)]
+    Cohort(#[from] CohortError),
+    /// The cohort's records.
+    #[error("the cohort's records are impossible")]
+    State(#[from] Box<StateError>),
+    /// Something is not what was frozen.
+    #[error("the cohort can't go on: {difference}{}", more(*.others))]
+    Mismatch {
+        /// The first difference.
+        difference: Difference,
+        /// How many more there are.
+        others: usize,
+    },
+    /// Another coordinator works on the cohort.
+    #[error("another coordinator works on this cohort: {}", .0.as_deref().map_or_else(|| "it can't be named from here".to_owned(), ToString::to_string))]
+    Busy(Option<Box<Holder>>),
+    /// A lock file.
+    #[error(transparent)]
+    Lock(#[from] LockError),
+    /// A name that is not there.
+    #[error(transparent)]
+    Filter(#[from] FilterError),
+    /// What all cases need could not be built.
+    #[error("the harness can't be built: {reason}; its log is `{}`", log.display())]
+    Harness {
+        /// Why.
+        reason: String,
+        /// The log.
+        log: PathBuf,
+    },
+    /// A control failed, so nothing can be compared with it.
+    #[error(
+        "`{case}`, the control of workload `{workload}`, can't be built, so nothing can be compared with it: {reason}"
+    )]
+    Control {
+        /// The control.
+        case: String,
+        /// Its workload.
+        workload: String,
+        /// Why.
+        reason: String,
+    },
+    /// An artifact that was measured is gone, and building it again gives other bytes.
+    #[error("case `{case}` was measured with artifact {expected}, which is gone; built again it is {found}")]
+    Artifact {
+        /// The case.
+        case: String,
+        /// Digest on record.
+        expected: String,
+        /// Digest now.
+        found: String,
+    },
+    /// The target wants something that can't be done yet.
+    #[error("target `{target}` wants {what}, which this version can't do")]
+    Unsupported {
+        /// The target.
+        target: String,
+        /// What.
+        what: &'static str,
+    },
+    /// A command could not be run.
+    #[error("cannot run a command for `{what}`")]
+    Process {
+        /// The case or unit.
+        what: String,
+        /// Why.
+        source: ProcessError,
+    },
+    /// Crosses could not be formed.
+    #[error("the crosses of the fastest choices can't be formed")]
+    Crosses(#[source] Box<dyn std::error::Error + Send + Sync>),
+    /// Files could not be written or read.
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+}
+
+fn more(others: usize) -> String {
+    if others == 0 {
+        String::new()
+    } else {
+        format!(" (and {others} more)")
+    }
+}
+
+impl RunError {
+    /// What the program should end with.
+    #[must_use]
+    pub fn exit_code(&self) -> ExitCode {
+        match self {
+            Self::Mismatch { .. } | Self::Artifact { .. } | Self::Cohort(CohortError::Changed { .. }) => {
+                ExitCode::Mismatch
+            }
+            Self::Busy(_)
+            | Self::Process {
+                source: ProcessError::LockTimedOut { .. },
+                ..
+            } => ExitCode::LockTimeout,
+            Self::Filter(_) | Self::Unsupported { .. } | Self::Cohort(CohortError::NoCohort { .. }) => ExitCode::Usage,
+            Self::Control { .. } => ExitCode::SomeFailed,
+            _ => ExitCode::Failure,
+        }
+    }
+
+    /// The next step, where it is known: a line for `help:`.
+    #[must_use]
+    pub fn help(&self) -> Option<String> {
+        match self {
+            Self::Mismatch { difference, .. } if super::check::can_be_accepted(&difference.name) => Some(format!(
+                "restore it, consent with `--accept {}`, or freeze a sibling with `--new`",
+                difference.name
+            )),
+            Self::Mismatch { .. } | Self::Cohort(CohortError::Changed { .. }) => {
+                Some("restore the file, or freeze a sibling with `--new`".to_owned())
+            }
+            Self::Artifact { case, .. } => Some(format!("begin again with `--retry {case}`")),
+            Self::Control { case, .. } => Some(format!("mend it, then `--retry {case}`")),
+            Self::Harness { .. } => {
+                Some("the compiler's first error is above; `CC` chooses another compiler".to_owned())
+            }
+            _ => None,
+        }
+    }
+}

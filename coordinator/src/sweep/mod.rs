@@ -1,0 +1,25 @@
+//! Running a frozen cohort, or going on with it.
+
+mod case_files;
+mod check;
+mod context;
+mod error;
+mod filter;
+mod finalists;
+mod grow;
+mod log;
+mod options;
+mod outcome;
+mod ranking;
+mod rounds;
+mod run;
+
+pub use error::RunError;
+pub use filter::{FilterError, Retry};
+pub use grow::{Crosses, NewCases};
+pub use options::{RunOptions, RunSummary};
+pub use ranking::{Ranked, Ranking};
+pub use run::run;
+
+pub(crate) use context::{Context, HARNESS};
+pub(crate) use log::Log;

@@ -1,0 +1,98 @@
+//! What a run is asked for, and what it says at its end.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use cohort::{Counts, Dropped};
+use target_api::{Configured, Machine};
+
+use super::filter::Retry;
+use crate::exit::ExitCode;
+
+/// What a run is asked for.
+pub struct RunOptions<'a> {
+    /// The target, configured as it was when the cohort was frozen.
+    pub target: &'a dyn Configured,
+    /// The machine as it is now; its class must be the frozen one.
+    pub machine: &'a Machine,
+    /// Builds side by side.
+    pub jobs: usize,
+    /// Cases to work on, by name or pattern (`*` stands for anything); all when empty.
+    pub only: Vec<String>,
+    /// Cases to leave alone, by name or pattern.
+    pub exclude: Vec<String>,
+    /// Cases to begin again.
+    pub retry: Vec<Retry>,
+    /// Differences of the machine to consent to: `machine.governor`, `tool.compiler`.
+    pub accept: Vec<String>,
+    /// Cases whose wrong results don't stop the sweep (any more).
+    pub accept_incorrect: Vec<String>,
+    /// When to stop: no round begins after it.
+    pub time_limit: Option<Duration>,
+    /// The device's lock, where it is not the usual one.
+    pub device_lock: Option<PathBuf>,
+    /// How long to wait for the device's lock; for as long as it takes when `None`.
+    pub lock_timeout: Option<Duration>,
+    /// The time that records carry. They never decide anything by it.
+    pub clock: fn() -> jiff::Timestamp,
+}
+
+impl<'a> RunOptions<'a> {
+    /// Everything that is left, with one build per core.
+    #[must_use]
+    pub fn new(target: &'a dyn Configured, machine: &'a Machine) -> Self {
+        Self {
+            target,
+            machine,
+            jobs: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
+            only: Vec::new(),
+            exclude: Vec::new(),
+            retry: Vec::new(),
+            accept: Vec::new(),
+            accept_incorrect: Vec::new(),
+            time_limit: None,
+            device_lock: None,
+            lock_timeout: None,
+            clock: jiff::Timestamp::now,
+        }
+    }
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunSummary {
+    /// Cases by status.
+    pub counts: Counts,
+    /// Rounds done by this run.
+    pub rounds_done: u64,
+    /// Whether Ctrl-C ended it.
+    pub interrupted: bool,
+    /// Whether the time limit ended it.
+    pub time_over: bool,
+    /// Cases with wrong results, not accepted: they stopped it.
+    pub stopped_by: Vec<String>,
+    /// Torn last lines of record files, left by kills.
+    pub dropped: Vec<Dropped>,
+}
+
+impl RunSummary {
+    /// Whether work is left that was asked for.
+    #[must_use]
+    pub fn partial(&self) -> bool {
+        self.interrupted || self.time_over || !self.stopped_by.is_empty()
+    }
+
+    /// What the program should end with.
+    #[must_use]
+    pub fn exit_code(&self) -> ExitCode {
+        if !self.stopped_by.is_empty() {
+            ExitCode::Incorrect
+        } else if self.interrupted {
+            ExitCode::Interrupted
+        } else if self.counts.failed() > 0 {
+            ExitCode::SomeFailed
+        } else {
+            ExitCode::Done
+        }
+    }
+}
