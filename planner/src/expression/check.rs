@@ -201,12 +201,7 @@ impl Checker<'_> {
             let help = Some("put brackets around `... in (...)`".to_owned());
             return Err(self.wrong(list.span, "a comparison takes", "a single value", "a list", help));
         }
-        Ok(match (first, links.pop()) {
-            (Any::Integer(a), Some(Link::Compare(comparison, Any::Integer(b)))) if links.is_empty() => {
-                Boolean::Integers(comparison, Box::new((a, b)))
-            }
-            (first, last) => Boolean::Chain(Box::new(first), links.into_iter().chain(last).collect()),
-        })
+        Ok(quick(&first, &links).unwrap_or_else(|| Boolean::Chain(Box::new(first), links)))
     }
 
     fn members(&self, node: &Node, comparison: Comparison, sign: Span, left: Kind) -> Checked<Vec<Any>> {
@@ -285,6 +280,35 @@ impl Checker<'_> {
             (_, last) => Integer::Extreme(which, Box::new(first), integers.into_iter().chain(last).collect()),
         }))
     }
+}
+
+/// Comparisons of integers in a form that is evaluated faster: pairs, where what stands between two signs costs nothing
+/// to be evaluated twice, and lists of plain integers.
+fn quick(first: &Any, links: &[Link]) -> Option<Boolean> {
+    let Any::Integer(start) = first else { return None };
+    if let [Link::Among(wanted, members)] = links {
+        let constant = |member: &Any| match member {
+            Any::Integer(Integer::Constant(n)) => Some(*n),
+            _ => None,
+        };
+        let list: Option<Vec<i64>> = members.iter().map(constant).collect();
+        return list.map(|list| Boolean::Listed(*wanted, Box::new(start.clone()), list));
+    }
+    let mut left = start;
+    let mut pairs = Vec::with_capacity(links.len());
+    for (at, link) in links.iter().enumerate() {
+        let Link::Compare(comparison, Any::Integer(right)) = link else {
+            return None;
+        };
+        let last = at + 1 == links.len();
+        if !last && !matches!(right, Integer::Constant(_) | Integer::Slot(..)) {
+            return None;
+        }
+        pairs.push(Boolean::Integers(*comparison, Box::new((left.clone(), right.clone()))));
+        left = right;
+    }
+    let only = if pairs.len() == 1 { pairs.pop() } else { None };
+    Some(only.unwrap_or(Boolean::And(pairs)))
 }
 
 /// What arithmetic takes.

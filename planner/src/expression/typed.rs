@@ -58,6 +58,8 @@ pub(super) enum Boolean {
     Or(Vec<Boolean>),
     /// What most constraints are: two integers compared.
     Integers(Comparison, Box<(Integer, Integer)>),
+    /// Whether an integer is (`true`) or is not (`false`) among these.
+    Listed(bool, Box<Integer>, Vec<i64>),
     Chain(Box<Any>, Vec<Link>),
 }
 
@@ -106,6 +108,19 @@ fn slot(values: Values<'_>, slot: usize, span: Span) -> Result<&Value, Failure> 
 }
 
 impl Integer {
+    /// As `evaluate`, without a call where there is nothing to compute: most operands are names and numbers.
+    #[inline]
+    fn operand(&self, values: Values<'_>) -> Result<i64, Failure> {
+        match self {
+            Self::Constant(n) => Ok(*n),
+            Self::Slot(at, _) => match values.get(*at) {
+                Some(Value::Integer(n)) => Ok(*n),
+                _ => self.evaluate(values),
+            },
+            _ => self.evaluate(values),
+        }
+    }
+
     pub(super) fn evaluate(&self, values: Values<'_>) -> Result<i64, Failure> {
         match self {
             Self::Constant(n) => Ok(*n),
@@ -115,7 +130,7 @@ impl Integer {
             },
             Self::Negate(span, inner) => math::negate(inner.evaluate(values)?).map_err(|fault| fault.at(*span)),
             Self::Arithmetic(operation, span, pair) => {
-                let (a, b) = (pair.0.evaluate(values)?, pair.1.evaluate(values)?);
+                let (a, b) = (pair.0.operand(values)?, pair.1.operand(values)?);
                 let result = match operation {
                     Arithmetic::Add => math::add(a, b),
                     Arithmetic::Subtract => math::subtract(a, b),
@@ -128,7 +143,7 @@ impl Integer {
                 result.map_err(|fault| fault.at(*span))
             }
             Self::CeilDivide(span, pair) => {
-                let (a, b) = (pair.0.evaluate(values)?, pair.1.evaluate(values)?);
+                let (a, b) = (pair.0.operand(values)?, pair.1.operand(values)?);
                 math::ceil_divide(a, b).map_err(|fault| fault.at(*span))
             }
             Self::Extreme(which, first, others) => {
@@ -230,8 +245,9 @@ impl Boolean {
             }
             Self::Integers(comparison, pair) => Ok(matches(
                 *comparison,
-                pair.0.evaluate(values)?.cmp(&pair.1.evaluate(values)?),
+                pair.0.operand(values)?.cmp(&pair.1.operand(values)?),
             )),
+            Self::Listed(wanted, member, list) => Ok(list.contains(&member.evaluate(values)?) == *wanted),
             Self::Chain(first, links) => {
                 let mut left = first.evaluate(values)?;
                 for link in links {
@@ -256,6 +272,23 @@ impl Boolean {
             Self::Integers(comparison, pair) => {
                 let (a, b) = (pair.0.evaluate(values)?, pair.1.evaluate(values)?);
                 Ok(Some(format!("{a} {} {b}", comparison.sign())))
+            }
+            Self::Listed(wanted, member, list) => {
+                let sign = if *wanted { Comparison::In } else { Comparison::NotIn }.sign();
+                let list: Vec<String> = list.iter().map(ToString::to_string).collect();
+                Ok(Some(format!(
+                    "{} {sign} ({})",
+                    member.evaluate(values)?,
+                    list.join(", ")
+                )))
+            }
+            Self::And(parts) => {
+                for part in parts {
+                    if !part.evaluate(values)? {
+                        return part.sides(values);
+                    }
+                }
+                Ok(None)
             }
             Self::Chain(first, links) => {
                 let mut left = first.evaluate(values)?;
