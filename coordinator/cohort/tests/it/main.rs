@@ -5,6 +5,7 @@ mod format;
 mod freezing;
 mod full_disk;
 mod growing;
+mod killed;
 mod made;
 mod properties;
 mod recording;
