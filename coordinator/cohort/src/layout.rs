@@ -117,8 +117,11 @@ impl<'a> Layout<'a> {
             layout.push(case, Source::Initial, wanted.clone())?;
         }
         for entry in &manifest.workloads {
-            let known = layout.index.get(entry.control.as_str()).map(|&at| &layout.entries[at]);
-            if known.is_none_or(|control| !control.control) {
+            let known = layout
+                .index
+                .get(entry.control.as_str())
+                .map(|&at| layout.entries[at].case);
+            if known.is_none_or(|control| control.workload != entry.workload.name) {
                 let (workload, control) = (entry.workload.name.clone(), entry.control.clone());
                 return Err(LayoutError::NoControl { workload, control });
             }

@@ -240,3 +240,26 @@ where
     line.push(b'\n');
     Ok(line)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_write_that_cannot_be_taken_back_is_the_last() {
+        let folder = tempfile::tempdir().unwrap();
+        let dir = CohortDir::new(folder.path());
+        fs_err::create_dir(dir.records()).unwrap();
+        let mut writer = RecordWriter::create(&dir, &WriterName::new(Timestamp::UNIX_EPOCH, 1, "h")).unwrap();
+        let retry = || RecordKind::Retry {
+            because: "x".to_owned(),
+        };
+        // Through this handle the file can be neither written nor cut.
+        writer.file = fs_err::File::open(writer.path()).unwrap();
+        let first = writer.append(Timestamp::UNIX_EPOCH, "c", 2, retry()).unwrap_err();
+        assert!(matches!(first, CohortError::Io(_)), "{first}");
+        writer.file = fs_err::OpenOptions::new().append(true).open(writer.path()).unwrap();
+        let second = writer.append(Timestamp::UNIX_EPOCH, "c", 2, retry()).unwrap_err();
+        assert!(matches!(second, CohortError::WriterBroken { .. }), "{second}");
+    }
+}

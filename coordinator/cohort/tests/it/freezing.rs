@@ -220,7 +220,16 @@ fn units_that_are_the_same_are_kept_once() {
     let mut draft = made::draft(folder.path());
     let one = draft.add_unit(made::unit("up", "int k;")).unwrap();
     assert_eq!(one, draft.add_unit(made::unit("down", "int k;")).unwrap());
-    assert_ne!(one, draft.add_unit(made::unit("up", "int l;")).unwrap());
+    let mut turned = made::unit("up", "int k;");
+    turned.sources.reverse();
+    assert_eq!(one, draft.add_unit(turned).unwrap());
+    let mut other = made::unit("up", "int l;");
+    other.sources.reverse();
+    let other = draft.add_unit(other).unwrap();
+    assert_ne!(one, other);
+    let frozen = draft.freeze(&CohortDir::new(folder.path().join("sweep")), 1).unwrap();
+    let described = frozen.units().find(|unit| unit.digest == other).unwrap();
+    assert!(described.files.is_sorted());
 }
 
 #[test]

@@ -11,7 +11,7 @@ const FOLDER: &str = "COHORT_TEST_KILLED_FOLDER";
 
 fn draft(folder: &std::path::Path) -> cohort::Draft {
     let mut draft = made::draft(folder);
-    for number in 0..50 {
+    for number in 0..12 {
         draft.add_unit(made::unit("up", &format!("int k{number};"))).unwrap();
     }
     draft

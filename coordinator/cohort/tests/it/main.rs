@@ -9,6 +9,7 @@ mod killed;
 mod made;
 mod properties;
 mod recording;
+mod scale;
 mod simulated;
 mod states;
 mod verifying;

@@ -100,7 +100,7 @@ impl World {
     pub(crate) fn finish(&mut self) -> Vec<(String, u32, u32)> {
         self.session();
         let mut done = Vec::new();
-        for _ in 0..1000 {
+        for _ in 0..10 {
             let now = self.state();
             let left = now.left();
             if left.is_empty() {

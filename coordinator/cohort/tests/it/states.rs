@@ -145,6 +145,21 @@ fn the_clock_of_writers_does_not_matter() {
 }
 
 #[test]
+fn only_its_own_writer_ends_a_start() {
+    // `b` never said that it began; `a` did and was killed.
+    let records = [
+        record("a", 0, "c", 1, built()),
+        record("a", 1, "c", 1, began(0)),
+        record("b", 0, "c", 1, correct(0)),
+    ];
+    with_records(&records, |state| {
+        let state = state.unwrap();
+        let case = state.get("c").unwrap();
+        assert_eq!((case.lost().count(), case.latest().unwrap().lost_starts), (0, 1));
+    });
+}
+
+#[test]
 fn duplicates() {
     let failed = run(0, RunOutcome::RunFailed { reason: "x".into() });
     let records = [
@@ -267,4 +282,84 @@ fn crosses_wait_for_all_initial_cases() {
     let state = state(&manifest, &cases, &additions, &records).unwrap();
     assert!(state.initial_terminal() && !state.may_cross() && !state.all_terminal());
     assert_eq!(state.left().builds[0].case, "x");
+}
+
+type Change = fn(&mut cohort::Manifest, &mut Vec<Case>);
+
+const DIGEST: &str = "0000000000000000000000000000000000000000000000000000000000000000";
+
+fn file(path: &str) -> cohort::FileDigest {
+    cohort::FileDigest {
+        path: path.into(),
+        sha256: DIGEST.into(),
+        bytes: 0,
+    }
+}
+
+fn unit(digest: &str, path: &str, artifact: &str) -> cohort::UnitRef {
+    let (digest, artifact) = (digest.to_owned(), artifact.to_owned());
+    cohort::UnitRef {
+        digest,
+        files: vec![file(path)],
+        steps: Vec::new(),
+        artifact,
+        inspect: Vec::new(),
+    }
+}
+
+#[test]
+fn cohorts_that_somebody_sent() {
+    let layout = |change: Change| {
+        let mut manifest = made::manifest(&["v", "w"], 1, 1, 3);
+        let mut cases = vec![
+            made::case("v", "v control"),
+            made::case("w", "w control"),
+            made::case("w", "c"),
+        ];
+        change(&mut manifest, &mut cases);
+        match state(&manifest, &cases, &[], &[]) {
+            Err(StateError::Layout(error)) => error.to_string(),
+            other => panic!("{other:?}"),
+        }
+    };
+    let refused: [(Change, &str); 10] = [
+        (
+            |_, cases| cases[2].repeat_of = Some("v control".into()),
+            "repeats `v control`",
+        ),
+        (
+            |m, _| m.workloads[1].control = "v control".into(),
+            "control `v control` of workload `w` is not among",
+        ),
+        (
+            |m, _| m.workloads[1].workload.name = "v".into(),
+            "workload `v` is there twice",
+        ),
+        (
+            |m, _| m.workloads[1].workload.name = "../w".into(),
+            "`../w` can't be the name",
+        ),
+        (|m, _| m.binary.path = "/bin/sh".into(), "`/bin/sh` can't be the name"),
+        (
+            |m, _| m.inputs = vec![m.binary.clone(), file("w/../../x")],
+            "`w/../../x` can't be the name",
+        ),
+        (
+            |m, _| m.units = vec![unit("../x", "k.c", "k.so")],
+            "`../x` is no SHA-256",
+        ),
+        (
+            |m, _| m.units = vec![unit(DIGEST, "../k.c", "k.so")],
+            "`../k.c` can't be the name",
+        ),
+        (
+            |m, _| m.units = vec![unit(DIGEST, "k.c", "../k.so")],
+            "`../k.so` can't be the name",
+        ),
+        (|m, _| m.harness = Some(DIGEST.into()), "the harness 0000"),
+    ];
+    for (change, words) in refused {
+        let text = layout(change);
+        assert!(text.contains(words), "{text}");
+    }
 }
