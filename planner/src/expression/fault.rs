@@ -1,6 +1,6 @@
 //! What can go wrong while an expression is evaluated.
 
-use std::fmt;
+use std::fmt::{self, Write};
 
 use super::tree::Span;
 use crate::value::Value;
@@ -60,33 +60,45 @@ impl fmt::Display for EvaluationError {
         if self.part != self.expression {
             write!(f, " of `{}`", self.expression)?;
         }
-        if self.values.is_empty() {
-            Ok(())
-        } else {
-            write!(f, " with {}", with_values(&self.values))
+        if !self.values.is_empty() {
+            f.write_str(" with ")?;
         }
+        write_values(f, self.values.iter().map(|(name, value)| (name.as_str(), value)))
     }
 }
 
 impl std::error::Error for EvaluationError {}
 
-/// `tile = 16, mode = 'fast', scale = 1.0`.
-pub(super) fn with_values(values: &[(String, Value)]) -> String {
-    let written: Vec<String> = values
-        .iter()
-        .map(|(name, value)| format!("{name} = {}", literal(value)))
-        .collect();
-    written.join(", ")
+/// Adds `tile = 16, mode = 'fast', scale = 1.0`.
+pub(super) fn write_values<'a>(
+    out: &mut impl Write,
+    values: impl Iterator<Item = (&'a str, &'a Value)>,
+) -> fmt::Result {
+    let mut between = "";
+    for (name, value) in values {
+        write!(out, "{between}{name} = {}", Literal(value))?;
+        between = ", ";
+    }
+    Ok(())
+}
+
+/// A value as it would stand in an expression.
+struct Literal<'a>(&'a Value);
+
+impl fmt::Display for Literal<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Value::Boolean(b) => write!(f, "{b}"),
+            Value::Integer(n) => write!(f, "{n}"),
+            Value::Float(x) => write!(f, "{x:?}"),
+            Value::Text(text) => write!(f, "'{}'", text.replace('\\', "\\\\").replace('\'', "\\'")),
+        }
+    }
 }
 
 /// A value as it would stand in an expression.
 pub(crate) fn literal(value: &Value) -> String {
-    match value {
-        Value::Boolean(b) => b.to_string(),
-        Value::Integer(n) => n.to_string(),
-        Value::Float(x) => format!("{x:?}"),
-        Value::Text(text) => format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'")),
-    }
+    Literal(value).to_string()
 }
 
 /// A fault and its place: small, as it travels through every step of an evaluation.

@@ -1,8 +1,9 @@
 //! Checked expressions: what can be evaluated.
 
+use std::fmt::Write;
 use std::sync::Arc;
 
-use super::fault::{EvaluationError, Failure, Fault, with_values};
+use super::fault::{EvaluationError, Failure, Fault, write_values};
 use super::tree::{Kind, Span};
 use super::typed::{Any, Scalar, Values};
 use crate::value::Value;
@@ -92,13 +93,21 @@ impl Condition {
             Any::Boolean(body) => body.sides(values).map_err(|failure| self.0.error(failure, values))?,
             _ => None,
         };
-        let with = if self.0.slots.is_empty() {
-            String::new()
-        } else {
-            format!(" with {}", with_values(&self.0.named(values)))
-        };
-        let because = sides.map(|sides| format!(": {sides} is false")).unwrap_or_default();
-        Ok(format!("`{}` does not hold{with}{because}", self.0.text()))
+        // Walks through a space refuse millions of times: one text, nothing cloned.
+        let mut text = String::with_capacity(160);
+        let written = write!(text, "`{}` does not hold", self.0.text()).and_then(|()| {
+            if !self.0.slots.is_empty() {
+                text.push_str(" with ");
+            }
+            let names = self.0.slots.iter().map(String::as_str);
+            write_values(&mut text, names.zip(values.iter().copied()))
+        });
+        // Writing into a text never fails.
+        debug_assert!(written.is_ok());
+        if let Some(sides) = sides {
+            text.extend([": ", &sides, " is false"]);
+        }
+        Ok(text)
     }
 
     /// The expression itself.
