@@ -1,0 +1,17 @@
+/* Loads generated objects and measures them; prints one JSON object.
+ *
+ *   harness machine [CORE]
+ *   harness run KEY=VALUE...      x, reference, tolerance, tokens, gemm (repeated), cores, pairs, warm_case,
+ *                                 control.threads, control.carry, control.object (repeated), and the same for case
+ *
+ * Exit code 0: an object was printed, whatever it says; anything else: a message on stderr. */
+#define _GNU_SOURCE
+#include "run.h"
+#include "machine.h"
+
+int main(int count, char **arguments)
+{
+    if (count >= 2 && !strcmp(arguments[1], "machine")) return machine_mode(count - 2, arguments + 2);
+    if (count >= 2 && !strcmp(arguments[1], "run")) return run_mode(count - 2, arguments + 2);
+    fail("expected a mode, `machine` or `run`", "");
+}

@@ -1,0 +1,13 @@
+//! The source of one product: geometry and extents become readable C.
+
+mod activation;
+mod kernel;
+mod loops;
+mod pack;
+mod reduce;
+mod source;
+mod store;
+mod tables;
+
+pub use activation::gelu_source;
+pub use source::gemm_source;

@@ -1,0 +1,227 @@
+//! The register micro-kernel: `height x width` accumulators, an unrolled loop over the inner extent, a loop for the rest.
+//!
+//! What the compiler may not undo is pinned by empty asm statements: each vector-operand load stays a load (folded into
+//! several multiplications it is read as often), and each accumulator is in a register at the end of every iteration.
+
+use std::fmt::Write as _;
+
+use crate::facts::{Facts, Operand};
+use crate::geometry::Inside;
+
+/// Floats of one cache line.
+const LINE: u64 = 64 / 4;
+/// Operands that one asm statement may have: 30, and `+` counts twice.
+const PINNED_AT_ONCE: usize = 15;
+
+/// Which of the two kernels: the first inner block stores, later ones add.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Variant {
+    Store,
+    Add,
+}
+
+impl Variant {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Store => "kernel_store",
+            Self::Add => "kernel_add",
+        }
+    }
+}
+
+/// How far `next` moves in one unrolled iteration, so that the next vector panel is fetched evenly over the calls that
+/// use this one: floats for panels, rows for weights in place.
+pub(crate) fn prefetch_step(facts: &Facts<'_>) -> u64 {
+    let geometry = facts.context.geometry;
+    let calls = match geometry.inside {
+        Inside::Cr => u64::from(facts.smallest_block().0.max(1)),
+        Inside::Rc => 1,
+    };
+    let per_iteration = match facts.vector {
+        Operand::WeightsInPlace => u64::from(facts.unroll),
+        Operand::Panels { .. } | Operand::Rows | Operand::Tiles { .. } => {
+            u64::from(facts.unroll) * u64::from(geometry.width)
+        }
+    };
+    per_iteration.div_ceil(calls)
+}
+
+/// Parameters of a kernel, in order, as `(declaration, name)`.
+fn parameters(facts: &Facts<'_>) -> Vec<&'static str> {
+    let mut list = vec!["const float *a"];
+    if facts.broadcast == Operand::WeightsInPlace {
+        list.push("long a_step");
+    }
+    list.push("const float *b");
+    if facts.vector == Operand::WeightsInPlace {
+        list.push("long b_step");
+    }
+    list.extend(["float *c", "long c_stride", "long k"]);
+    if facts.context.geometry.prefetch_b {
+        list.push("const float *next");
+    }
+    list
+}
+
+/// The source of one kernel.
+pub(crate) fn kernel(facts: &Facts<'_>, variant: Variant) -> String {
+    let geometry = facts.context.geometry;
+    let (height, vectors, lanes) = (geometry.height, facts.vectors, facts.context.isa.lanes());
+    let mut c = String::new();
+    let what = match variant {
+        Variant::Store => "c = a b: the first inner block",
+        Variant::Add => "c = c + a b: every later inner block",
+    };
+    _ = writeln!(c, "/* {what}. */");
+    _ = writeln!(c, "static __attribute__((noinline)) void {}({})\n{{", variant.name(), parameters(facts).join(", "));
+    for i in 0..height {
+        let row: Vec<String> = (0..vectors).map(|v| format!("c{i}_{v} = {{0}}")).collect();
+        _ = writeln!(c, "    vec {};", row.join(", "));
+    }
+    if geometry.prefetch_c {
+        prefetch_c(facts, &mut c);
+    }
+    let unroll = facts.unroll;
+    _ = writeln!(c, "    for (; k >= {unroll}; k -= {unroll}) {{");
+    for u in 0..unroll {
+        step(facts, u, &mut c);
+    }
+    advance(facts, unroll, &mut c);
+    if geometry.prefetch_b {
+        prefetch_b(facts, &mut c);
+    }
+    pin(facts, variant, &mut c);
+    c.push_str("    }\n");
+    if unroll > 1 {
+        c.push_str("    for (; k > 0; k--) {\n");
+        step(facts, 0, &mut c);
+        advance(facts, 1, &mut c);
+        c.push_str("    }\n");
+    }
+    for i in 0..height {
+        for v in 0..vectors {
+            let at = format!("c + {i} * c_stride + {}", v * lanes);
+            let old = if variant == Variant::Add { format!("load({at}) + ") } else { String::new() };
+            _ = writeln!(c, "    store({at}, {old}c{i}_{v});");
+        }
+    }
+    c.push_str("}\n\n");
+    c
+}
+
+/// All lines of the result tile, asked for before the products begin.
+fn prefetch_c(facts: &Facts<'_>, c: &mut String) {
+    let geometry = facts.context.geometry;
+    let width = u64::from(geometry.width);
+    let mut offsets: Vec<u64> = (0..width.div_ceil(LINE)).map(|line| line * LINE).collect();
+    let aligned = facts.store.stride % LINE == 0 && width % LINE == 0;
+    if !aligned && !offsets.contains(&(width - 1)) {
+        offsets.push(width - 1);
+    }
+    for i in 0..geometry.height {
+        for offset in &offsets {
+            _ = writeln!(c, "    __builtin_prefetch(c + {i} * c_stride + {offset}, 1, 3);");
+        }
+    }
+}
+
+/// One inner step: the shorter operand is held, the longer one streams.
+fn step(facts: &Facts<'_>, u: u32, c: &mut String) {
+    let (height, vectors) = (facts.context.geometry.height, facts.vectors);
+    c.push_str("        {\n");
+    let row = |i: u32| format!("splat(a[{}])", broadcast_offset(facts, i, u));
+    let vector = |v: u32| format!("load(b + {})", vector_offset(facts, v, u));
+    if vectors > height {
+        for i in 0..height {
+            _ = writeln!(c, "            vec x{i} = {}; PIN(x{i});", row(i));
+        }
+        for v in 0..vectors {
+            let sums: Vec<String> = (0..height).map(|i| format!("c{i}_{v} += x{i} * y;")).collect();
+            _ = writeln!(c, "            {{ vec y = {}; PIN(y); {} }}", vector(v), sums.join(" "));
+        }
+    } else {
+        for v in 0..vectors {
+            _ = writeln!(c, "            vec y{v} = {}; PIN(y{v});", vector(v));
+        }
+        for i in 0..height {
+            let sums: Vec<String> = (0..vectors).map(|v| format!("c{i}_{v} += x * y{v};")).collect();
+            _ = writeln!(c, "            {{ const vec x = {}; {} }}", row(i), sums.join(" "));
+        }
+    }
+    if facts.broadcast == Operand::WeightsInPlace {
+        c.push_str("            a += a_step;\n");
+    }
+    if facts.vector == Operand::WeightsInPlace {
+        c.push_str("            b += b_step;\n");
+    }
+    c.push_str("        }\n");
+}
+
+fn broadcast_offset(facts: &Facts<'_>, i: u32, u: u32) -> u64 {
+    let (i, u) = (u64::from(i), u64::from(u));
+    match facts.broadcast {
+        Operand::Panels { .. } => u * u64::from(facts.context.geometry.height) + i,
+        Operand::WeightsInPlace => i,
+        Operand::Rows => i * u64::from(facts.context.extents.inner) + u,
+        Operand::Tiles { width } => i * u64::from(width) + u,
+    }
+}
+
+fn vector_offset(facts: &Facts<'_>, v: u32, u: u32) -> u64 {
+    let along = u64::from(v) * u64::from(facts.context.isa.lanes());
+    match facts.vector {
+        Operand::Panels { .. } => u64::from(u) * u64::from(facts.context.geometry.width) + along,
+        Operand::WeightsInPlace | Operand::Rows | Operand::Tiles { .. } => along,
+    }
+}
+
+/// Moves both operands by `steps` inner steps: one iteration, or one step of the rest.
+fn advance(facts: &Facts<'_>, steps: u32, c: &mut String) {
+    let geometry = facts.context.geometry;
+    match facts.broadcast {
+        Operand::Panels { .. } => _ = writeln!(c, "        a += {};", steps * geometry.height),
+        Operand::Rows => _ = writeln!(c, "        a += {steps};"),
+        // A whole tile is one iteration; the rest stays inside the last tile.
+        Operand::Tiles { width } if steps == width => _ = writeln!(c, "        a += {};", width * geometry.height),
+        Operand::Tiles { .. } => c.push_str("        a += 1;\n"),
+        Operand::WeightsInPlace => {}
+    }
+    if facts.vector != Operand::WeightsInPlace {
+        _ = writeln!(c, "        b += {};", steps * geometry.width);
+    }
+}
+
+/// The part of the next vector panel that falls to this iteration, into L2.
+fn prefetch_b(facts: &Facts<'_>, c: &mut String) {
+    let step = prefetch_step(facts);
+    if facts.vector == Operand::WeightsInPlace {
+        let width = u64::from(facts.context.geometry.width);
+        let lines = width.div_ceil(LINE);
+        for _ in 0..step {
+            for line in 0..lines {
+                _ = writeln!(c, "        __builtin_prefetch(next + {}, 0, 2);", line * LINE);
+            }
+            c.push_str("        next += b_step;\n");
+        }
+    } else {
+        for line in 0..step.div_ceil(LINE) {
+            _ = writeln!(c, "        __builtin_prefetch(next + {}, 0, 2);", line * LINE);
+        }
+        _ = writeln!(c, "        next += {step};");
+    }
+}
+
+/// Every accumulator is in a register here; the first statement carries the marker that the check looks for.
+fn pin(facts: &Facts<'_>, variant: Variant, c: &mut String) {
+    let names: Vec<String> = (0..facts.context.geometry.height)
+        .flat_map(|i| (0..facts.vectors).map(move |v| format!("\"+\" LS_VECTOR(c{i}_{v})")))
+        .collect();
+    for (n, some) in names.chunks(PINNED_AT_ONCE).enumerate() {
+        let text = if n == 0 {
+            format!("LS_COMMENT \" layout-sweep k-loop {}\"", variant.name())
+        } else {
+            "\"\"".to_owned()
+        };
+        _ = writeln!(c, "        __asm__({text} : {});", some.join(", "));
+    }
+}

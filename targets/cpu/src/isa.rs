@@ -1,0 +1,82 @@
+//! Instruction sets that kernels are written for.
+
+use std::fmt;
+
+/// An instruction set: how many floats a vector holds, how many vectors there are, what the compiler must be told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Isa {
+    /// x86-64 with AVX2 and FMA: 16 registers of 8 floats.
+    Avx2,
+    /// x86-64 with AVX-512F: 32 registers of 16 floats.
+    Avx512,
+    /// `AArch64`: 32 registers of 4 floats.
+    Neon,
+    /// What every machine of the family has: 16 registers of 4 floats, multiplication and addition apart on x86-64.
+    Plain,
+}
+
+impl Isa {
+    /// Every instruction set.
+    pub const ALL: [Self; 4] = [Self::Avx2, Self::Avx512, Self::Neon, Self::Plain];
+
+    /// The word in definitions and in the harness's output.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Avx2 => "avx2",
+            Self::Avx512 => "avx512",
+            Self::Neon => "neon",
+            Self::Plain => "plain",
+        }
+    }
+
+    /// The instruction set that `word` names.
+    #[must_use]
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|isa| isa.word() == word)
+    }
+
+    /// Floats in one vector.
+    #[must_use]
+    pub fn lanes(self) -> u32 {
+        match self {
+            Self::Avx2 => 8,
+            Self::Avx512 => 16,
+            Self::Neon | Self::Plain => 4,
+        }
+    }
+
+    /// Vector registers.
+    #[must_use]
+    pub fn registers(self) -> u32 {
+        match self {
+            Self::Avx2 | Self::Plain => 16,
+            Self::Avx512 | Self::Neon => 32,
+        }
+    }
+
+    /// What the compiler is told.
+    #[must_use]
+    pub fn flags(self) -> &'static [&'static str] {
+        match self {
+            Self::Avx2 => &["-mavx2", "-mfma"],
+            Self::Avx512 => &["-mavx512f", "-mfma"],
+            Self::Neon | Self::Plain => &[],
+        }
+    }
+
+    /// Vector registers that a micro-kernel of `height x width` needs: its accumulators, the shorter of the two operand
+    /// vectors held, and one for the operand that streams.
+    #[must_use]
+    pub fn needed(self, height: u32, width: u32) -> u64 {
+        let vectors = u64::from(width / self.lanes());
+        let height = u64::from(height);
+        height * vectors + height.min(vectors) + 1
+    }
+}
+
+impl fmt::Display for Isa {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
