@@ -64,19 +64,33 @@ pub fn check(assembly: &str) -> Result<Vec<KernelLoop>, Spill> {
     let mut found: Vec<KernelLoop> = Vec::new();
     let mut astray: Option<String> = None;
     for (n, line) in lines.iter().enumerate() {
-        let Some((_, name)) = line.split_once(MARKER) else { continue };
+        let Some((_, name)) = line.split_once(MARKER) else {
+            continue;
+        };
         let kernel = name.split_whitespace().next().unwrap_or_default().to_owned();
-        let innermost = loops.iter().filter(|(label, jump)| *label < n && n < *jump).max_by_key(|(label, _)| *label);
+        let innermost = loops
+            .iter()
+            .filter(|(label, jump)| *label < n && n < *jump)
+            .max_by_key(|(label, _)| *label);
         let Some((label, jump)) = innermost else {
             astray.get_or_insert(kernel);
             continue;
         };
-        let body = lines.iter().enumerate().take(jump + 1).skip(label + 1).filter(|(_, text)| is_instruction(text));
+        let body = lines
+            .iter()
+            .enumerate()
+            .take(jump + 1)
+            .skip(label + 1)
+            .filter(|(_, text)| is_instruction(text));
         let stack = stack_operands(&lines, n);
         let mut instructions = 0;
         for (at, text) in body {
             if touches_stack(text, &stack) {
-                return Err(Spill::Stack { kernel, line: at + 1, text: text.trim().to_owned() });
+                return Err(Spill::Stack {
+                    kernel,
+                    line: at + 1,
+                    text: text.trim().to_owned(),
+                });
             }
             instructions += 1;
         }
@@ -90,15 +104,17 @@ pub fn check(assembly: &str) -> Result<Vec<KernelLoop>, Spill> {
     }
 }
 
-/// Label that a jump goes to: x86 `j..`, AArch64 `b`, `b.cond`, `cbnz` and their like.
+/// Label that a jump goes to: x86-64 `j..`, `AArch64` `b`, `b.cond`, `cbnz` and their like.
 fn jump_target(line: &str) -> Option<&str> {
     let mut words = line.split_whitespace();
     let mnemonic = words.next()?;
     let jumps = mnemonic.starts_with('j')
         || mnemonic == "b"
         || mnemonic.starts_with("b.")
-        || ["beq", "bne", "bgt", "bge", "blt", "ble", "bhi", "bhs", "blo", "bls", "bcs", "bcc", "bmi", "bpl", "bany"]
-            .contains(&mnemonic)
+        || [
+            "beq", "bne", "bgt", "bge", "blt", "ble", "bhi", "bhs", "blo", "bls", "bcs", "bcc", "bmi", "bpl", "bany",
+        ]
+        .contains(&mnemonic)
         || ["cbz", "cbnz", "tbz", "tbnz"].contains(&mnemonic);
     if !jumps {
         return None;

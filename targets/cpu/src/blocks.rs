@@ -55,7 +55,10 @@ mod tests {
             for few in 1..=panels {
                 for many in (few..=panels).step_by(few as usize) {
                     let fine = boundaries(panels, many);
-                    assert!(boundaries(panels, few).iter().all(|at| fine.contains(at)), "{panels}: {few} in {many}");
+                    assert!(
+                        boundaries(panels, few).iter().all(|at| fine.contains(at)),
+                        "{panels}: {few} in {many}"
+                    );
                 }
             }
         }
@@ -70,7 +73,10 @@ mod tests {
             for grain in 1..9 {
                 for parts in 1..=panels(extent, grain) {
                     let at = grain_boundaries(extent, grain, parts);
-                    assert!(at.windows(2).all(|w| w[0] < w[1]), "{extent} by {grain} in {parts}: {at:?}");
+                    assert!(
+                        at.windows(2).all(|w| w[0] < w[1]),
+                        "{extent} by {grain} in {parts}: {at:?}"
+                    );
                     assert_eq!(at.last(), Some(&extent));
                 }
             }

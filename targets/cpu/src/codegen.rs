@@ -1,6 +1,7 @@
 //! The source of one product: geometry and extents become readable C.
 
 mod activation;
+mod group;
 mod kernel;
 mod loops;
 mod pack;

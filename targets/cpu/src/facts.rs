@@ -101,7 +101,13 @@ impl<'a> Facts<'a> {
     /// Derives the facts of a legal geometry.
     #[must_use]
     pub fn new(context: GemmContext<'a>) -> Self {
-        let GemmContext { isa, threads, extents, geometry, input } = context;
+        let GemmContext {
+            isa,
+            threads,
+            extents,
+            geometry,
+            input,
+        } = context;
         let (rows, columns) = computed(extents, geometry.orientation);
         let row_panels = panels(rows, geometry.height);
         let column_panels = panels(columns, geometry.width);
@@ -155,7 +161,11 @@ impl<'a> Facts<'a> {
     /// Features that one micro-kernel covers, hence the size of a weight panel.
     #[must_use]
     pub fn feature_extent(&self) -> u32 {
-        if self.swapped() { self.context.geometry.height } else { self.context.geometry.width }
+        if self.swapped() {
+            self.context.geometry.height
+        } else {
+            self.context.geometry.width
+        }
     }
 
     /// Tokens that one micro-kernel covers.
@@ -192,7 +202,11 @@ impl<'a> Facts<'a> {
     #[must_use]
     pub fn packed_floats(&self) -> u64 {
         let floats = u64::from(self.token_panels()) * u64::from(self.token_extent());
-        if self.packs() { floats * u64::from(self.context.extents.inner) } else { 0 }
+        if self.packs() {
+            floats * u64::from(self.context.extents.inner)
+        } else {
+            0
+        }
     }
 
     /// Floats of `scratch`: one tile per row panel, column panel and partial of a batch.
@@ -219,13 +233,25 @@ impl<'a> Facts<'a> {
     /// Boundaries of the token axis' blocks in tokens, with the worker that owns each block alone.
     #[must_use]
     pub fn token_blocks(&self) -> (Vec<u32>, Vec<Option<u32>>) {
-        let GemmContext { threads, geometry, extents, .. } = self.context;
+        let GemmContext {
+            threads,
+            geometry,
+            extents,
+            ..
+        } = self.context;
         let at = if self.swapped() { &self.column_at } else { &self.row_at };
-        let starts = at.iter().map(|panel| (panel * self.token_extent()).min(extents.tokens)).collect();
+        let starts = at
+            .iter()
+            .map(|panel| (panel * self.token_extent()).min(extents.tokens))
+            .collect();
         let owners = if self.swapped() {
-            (0..geometry.columns).map(|block| column_owner(geometry, threads, block)).collect()
+            (0..geometry.columns)
+                .map(|block| column_owner(geometry, threads, block))
+                .collect()
         } else {
-            (0..geometry.rows).map(|block| row_owner(geometry, threads, block)).collect()
+            (0..geometry.rows)
+                .map(|block| row_owner(geometry, threads, block))
+                .collect()
         };
         (starts, owners)
     }
@@ -233,7 +259,10 @@ impl<'a> Facts<'a> {
     /// Panels of the smallest row block and of the smallest column block.
     #[must_use]
     pub fn smallest_block(&self) -> (u32, u32) {
-        (self.row_panels / self.context.geometry.rows, self.column_panels / self.context.geometry.columns)
+        (
+            self.row_panels / self.context.geometry.rows,
+            self.column_panels / self.context.geometry.columns,
+        )
     }
 }
 
@@ -266,7 +295,11 @@ fn store(geometry: &GemmGeometry, extents: Extents) -> Store {
     let (height, width) = (u64::from(geometry.height), u64::from(geometry.width));
     let (tokens, features) = (u64::from(extents.tokens), u64::from(extents.features));
     let swapped = geometry.orientation == Orientation::Swapped;
-    let (rows, columns) = if swapped { (features, tokens) } else { (tokens, features) };
+    let (rows, columns) = if swapped {
+        (features, tokens)
+    } else {
+        (tokens, features)
+    };
     let (odd_rows, odd_columns) = (rows % height != 0, columns % width != 0);
     let padded_tokens = tokens.next_multiple_of(u64::from(token_extent(geometry)));
     match (geometry.output, swapped) {

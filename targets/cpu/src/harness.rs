@@ -80,13 +80,21 @@ pub fn run_arguments(request: &RunRequest<'_>) -> Vec<String> {
     for (product, weights) in request.products.iter().zip(&request.weights) {
         let activation = product.activation.as_deref().unwrap_or("-");
         let (inner, features) = (product.extents.inner, product.extents.features);
-        arguments.push(format!("gemm={}:{inner}:{features}:{activation}:{}", product.name, weights.display()));
+        arguments.push(format!(
+            "gemm={}:{inner}:{features}:{activation}:{}",
+            product.name,
+            weights.display()
+        ));
     }
     let plans = [("control", Some(&request.control)), ("case", request.case.as_ref())];
     for (label, plan) in plans.into_iter().filter_map(|(label, plan)| Some((label, plan?))) {
         arguments.push(format!("{label}.threads={}", plan.threads));
         arguments.push(format!("{label}.carry={}", u8::from(plan.carry)));
-        arguments.extend(plan.objects.iter().map(|object| format!("{label}.object={}", object.display())));
+        arguments.extend(
+            plan.objects
+                .iter()
+                .map(|object| format!("{label}.object={}", object.display())),
+        );
     }
     arguments
 }

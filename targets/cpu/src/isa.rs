@@ -61,17 +61,19 @@ impl Isa {
         match self {
             Self::Avx2 => &["-mavx2", "-mfma"],
             Self::Avx512 => &["-mavx512f", "-mfma"],
-            Self::Neon | Self::Plain => &[],
+            // gcc for AArch64 reorders before it allocates registers and then has too few; clang does not know the flag.
+            Self::Neon => &["-fno-schedule-insns", "-Wno-ignored-optimization-argument"],
+            Self::Plain => &[],
         }
     }
 
     /// Vector registers that a micro-kernel of `height x width` needs: its accumulators, the shorter of the two operand
-    /// vectors held, and one for the operand that streams.
+    /// vector held, and one for the operand that streams; without fused multiply-add one more for the product.
     #[must_use]
     pub fn needed(self, height: u32, width: u32) -> u64 {
         let vectors = u64::from(width / self.lanes());
         let height = u64::from(height);
-        height * vectors + height.min(vectors) + 1
+        height * vectors + height.min(vectors) + 1 + u64::from(self == Self::Plain)
     }
 }
 

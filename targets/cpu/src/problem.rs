@@ -59,8 +59,13 @@ impl InputLayout {
             None => Self::RowMajor,
             Some(geometry) => match geometry.output {
                 Output::RowMajor => Self::RowMajor,
-                Output::Panels => Self::Panels { tokens: token_extent(geometry) },
-                Output::Tiles => Self::Tiles { height: geometry.height, width: geometry.width },
+                Output::Panels => Self::Panels {
+                    tokens: token_extent(geometry),
+                },
+                Output::Tiles => Self::Tiles {
+                    height: geometry.height,
+                    width: geometry.width,
+                },
             },
         }
     }

@@ -20,5 +20,8 @@ pub struct Refused {
 pub type Verdict = Option<Refused>;
 
 fn refuse_if(wrong: bool, rule: &'static str, message: impl FnOnce() -> String) -> Verdict {
-    wrong.then(|| Refused { rule, message: message() })
+    wrong.then(|| Refused {
+        rule,
+        message: message(),
+    })
 }

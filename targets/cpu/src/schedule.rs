@@ -45,7 +45,11 @@ pub fn computed(extents: Extents, orientation: Orientation) -> (u32, u32) {
 /// Tiles in the list that is dealt: streamed ones carry all their inner blocks.
 #[must_use]
 pub fn dealt_tiles(geometry: &GemmGeometry) -> u64 {
-    let inner = if geometry.staging == Staging::Streamed { 1 } else { geometry.inner };
+    let inner = if geometry.staging == Staging::Streamed {
+        1
+    } else {
+        geometry.inner
+    };
     u64::from(geometry.rows) * u64::from(geometry.columns) * u64::from(inner)
 }
 
@@ -72,7 +76,11 @@ pub fn worker_of(at: u64, tiles: u64, threads: u32, deal: Deal) -> u32 {
 /// The worker of one tile.
 #[must_use]
 pub fn owner(geometry: &GemmGeometry, threads: u32, tile: Tile) -> u32 {
-    let inner_blocks = if geometry.staging == Staging::Streamed { 1 } else { u64::from(geometry.inner) };
+    let inner_blocks = if geometry.staging == Staging::Streamed {
+        1
+    } else {
+        u64::from(geometry.inner)
+    };
     let inner = if inner_blocks == 1 { 0 } else { u64::from(tile.inner) };
     let (row, column) = (u64::from(tile.row), u64::from(tile.column));
     let t = match geometry.split {
@@ -86,16 +94,15 @@ pub fn owner(geometry: &GemmGeometry, threads: u32, tile: Tile) -> u32 {
 /// The worker that owns every tile of a row block, if one does.
 #[must_use]
 pub fn row_owner(geometry: &GemmGeometry, threads: u32, row: u32) -> Option<u32> {
-    let tiles = (0..geometry.columns)
-        .flat_map(|column| (0..geometry.inner).map(move |inner| Tile { row, column, inner }));
+    let tiles =
+        (0..geometry.columns).flat_map(|column| (0..geometry.inner).map(move |inner| Tile { row, column, inner }));
     sole_owner(geometry, threads, tiles)
 }
 
 /// The worker that owns every tile of a column block, if one does.
 #[must_use]
 pub fn column_owner(geometry: &GemmGeometry, threads: u32, column: u32) -> Option<u32> {
-    let tiles =
-        (0..geometry.rows).flat_map(|row| (0..geometry.inner).map(move |inner| Tile { row, column, inner }));
+    let tiles = (0..geometry.rows).flat_map(|row| (0..geometry.inner).map(move |inner| Tile { row, column, inner }));
     sole_owner(geometry, threads, tiles)
 }
 
@@ -107,13 +114,16 @@ fn sole_owner(geometry: &GemmGeometry, threads: u32, tiles: impl Iterator<Item =
 
 fn all_tiles(geometry: &GemmGeometry) -> impl Iterator<Item = Tile> + '_ {
     (0..geometry.rows).flat_map(move |row| {
-        (0..geometry.columns)
-            .flat_map(move |column| (0..geometry.inner).map(move |inner| Tile { row, column, inner }))
+        (0..geometry.columns).flat_map(move |column| (0..geometry.inner).map(move |inner| Tile { row, column, inner }))
     })
 }
 
 fn in_time(order: Order, tile: Tile) -> (u32, u32, u32) {
-    let Tile { row: r, column: c, inner: k } = tile;
+    let Tile {
+        row: r,
+        column: c,
+        inner: k,
+    } = tile;
     match order {
         Order::Rkc => (r, k, c),
         Order::Rck => (r, c, k),
@@ -153,12 +163,22 @@ fn deal_shards(geometry: &GemmGeometry, extents: Extents, threads: u32, shards: 
                 let inside = boundaries(block[1] - block[0], parts);
                 inside.windows(2).map(|w| (block[0] + w[0], block[0] + w[1])).collect()
             };
-            let grid = parts_of(row, geometry.result_rows)
-                .into_iter()
-                .flat_map(|rows| parts_of(column, geometry.result_columns).into_iter().map(move |c| (rows, c)));
+            let grid = parts_of(row, geometry.result_rows).into_iter().flat_map(|rows| {
+                parts_of(column, geometry.result_columns)
+                    .into_iter()
+                    .map(move |c| (rows, c))
+            });
             for (s, (rows, columns)) in (0_u32..).zip(grid) {
                 let (row, column) = (to_u32(i), to_u32(j));
-                let worker = owner(geometry, threads, Tile { row, column, inner: s % geometry.inner });
+                let worker = owner(
+                    geometry,
+                    threads,
+                    Tile {
+                        row,
+                        column,
+                        inner: s % geometry.inner,
+                    },
+                );
                 shards[worker as usize].push(Shard { rows, columns });
             }
         }

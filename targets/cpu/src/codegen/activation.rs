@@ -37,9 +37,13 @@ fn limits(isa: Isa) -> String {
     for (name, x86, arm, sign) in [("lower", "vminps", "fmin", "<"), ("higher", "vmaxps", "fmax", ">")] {
         let body = match isa {
             Isa::Avx2 | Isa::Avx512 => {
-                format!("__asm__(\"{x86} %2, %1, %0\" : \"=\" LS_VECTOR(a) : LS_VECTOR(a), LS_VECTOR(b));\n    return a;")
+                format!(
+                    "__asm__(\"{x86} %2, %1, %0\" : \"=\" LS_VECTOR(a) : LS_VECTOR(a), LS_VECTOR(b));\n    return a;"
+                )
             }
-            Isa::Neon => format!("__asm__(\"{arm} %0.4s, %1.4s, %2.4s\" : \"=w\"(a) : \"w\"(a), \"w\"(b));\n    return a;"),
+            Isa::Neon => {
+                format!("__asm__(\"{arm} %0.4s, %1.4s, %2.4s\" : \"=w\"(a) : \"w\"(a), \"w\"(b));\n    return a;")
+            }
             Isa::Plain => {
                 format!("const ivec first = a {sign} b;\n    return (vec)((first & (ivec)a) | (~first & (ivec)b));")
             }

@@ -1,17 +1,17 @@
 //! The register micro-kernel: `height x width` accumulators, an unrolled loop over the inner extent, a loop for the rest.
 //!
-//! What the compiler may not undo is pinned by empty asm statements: each vector-operand load stays a load (folded into
-//! several multiplications it is read as often), and each accumulator is in a register at the end of every iteration.
+//! What the compiler may not undo is pinned: each held operand stays in a register (folded into several multiplications a
+//! load is executed as often), and sums never change theirs (see [`super::group`]). The loop carries a comment by which
+//! [`crate::assembly::check`] finds it.
 
 use std::fmt::Write as _;
 
+use crate::assembly::MARKER;
 use crate::facts::{Facts, Operand};
 use crate::geometry::Inside;
 
 /// Floats of one cache line.
 const LINE: u64 = 64 / 4;
-/// Operands that one asm statement may have: 30, and `+` counts twice.
-const PINNED_AT_ONCE: usize = 15;
 
 /// Which of the two kernels: the first inner block stores, later ones add.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,7 +73,12 @@ pub(crate) fn kernel(facts: &Facts<'_>, variant: Variant) -> String {
         Variant::Add => "c = c + a b: every later inner block",
     };
     _ = writeln!(c, "/* {what}. */");
-    _ = writeln!(c, "static __attribute__((noinline)) void {}({})\n{{", variant.name(), parameters(facts).join(", "));
+    _ = writeln!(
+        c,
+        "static __attribute__((noinline)) void {}({})\n{{",
+        variant.name(),
+        parameters(facts).join(", ")
+    );
     for i in 0..height {
         let row: Vec<String> = (0..vectors).map(|v| format!("c{i}_{v} = {{0}}")).collect();
         _ = writeln!(c, "    vec {};", row.join(", "));
@@ -90,7 +95,11 @@ pub(crate) fn kernel(facts: &Facts<'_>, variant: Variant) -> String {
     if geometry.prefetch_b {
         prefetch_b(facts, &mut c);
     }
-    pin(facts, variant, &mut c);
+    _ = writeln!(
+        c,
+        "        __asm__ volatile(LS_COMMENT \" {MARKER}{}\");",
+        variant.name()
+    );
     c.push_str("    }\n");
     if unroll > 1 {
         c.push_str("    for (; k > 0; k--) {\n");
@@ -101,7 +110,11 @@ pub(crate) fn kernel(facts: &Facts<'_>, variant: Variant) -> String {
     for i in 0..height {
         for v in 0..vectors {
             let at = format!("c + {i} * c_stride + {}", v * lanes);
-            let old = if variant == Variant::Add { format!("load({at}) + ") } else { String::new() };
+            let old = if variant == Variant::Add {
+                format!("load({at}) + ")
+            } else {
+                String::new()
+            };
             _ = writeln!(c, "    store({at}, {old}c{i}_{v});");
         }
     }
@@ -114,7 +127,7 @@ fn prefetch_c(facts: &Facts<'_>, c: &mut String) {
     let geometry = facts.context.geometry;
     let width = u64::from(geometry.width);
     let mut offsets: Vec<u64> = (0..width.div_ceil(LINE)).map(|line| line * LINE).collect();
-    let aligned = facts.store.stride % LINE == 0 && width % LINE == 0;
+    let aligned = facts.store.stride.is_multiple_of(LINE) && width.is_multiple_of(LINE);
     if !aligned && !offsets.contains(&(width - 1)) {
         offsets.push(width - 1);
     }
@@ -128,31 +141,45 @@ fn prefetch_c(facts: &Facts<'_>, c: &mut String) {
 /// One inner step: the shorter operand is held, the longer one streams.
 fn step(facts: &Facts<'_>, u: u32, c: &mut String) {
     let (height, vectors) = (facts.context.geometry.height, facts.vectors);
+    let row = |i: u32| format!("a[{}]", broadcast_offset(facts, i, u));
+    let vector = |v: u32| vector_offset(facts, v, u);
     c.push_str("        {\n");
-    let row = |i: u32| format!("splat(a[{}])", broadcast_offset(facts, i, u));
-    let vector = |v: u32| format!("load(b + {})", vector_offset(facts, v, u));
     if vectors > height {
         for i in 0..height {
-            _ = writeln!(c, "            vec x{i} = {}; PIN(x{i});", row(i));
+            _ = writeln!(c, "            vec x{i} = splat({}); PIN(x{i});", row(i));
         }
+        let held: Vec<String> = (0..height).map(|i| format!("x{i}")).collect();
         for v in 0..vectors {
-            let sums: Vec<String> = (0..height).map(|i| format!("c{i}_{v} += x{i} * y;")).collect();
-            _ = writeln!(c, "            {{ vec y = {}; PIN(y); {} }}", vector(v), sums.join(" "));
+            let sums: Vec<String> = (0..height).map(|i| format!("c{i}_{v}")).collect();
+            _ = writeln!(
+                c,
+                "            COLUMN(b[{}], {}, {});",
+                vector(v),
+                sums.join(", "),
+                held.join(", ")
+            );
         }
     } else {
         for v in 0..vectors {
-            _ = writeln!(c, "            vec y{v} = {}; PIN(y{v});", vector(v));
+            _ = writeln!(c, "            vec y{v} = load(b + {}); PIN(y{v});", vector(v));
         }
+        let held: Vec<String> = (0..vectors).map(|v| format!("y{v}")).collect();
         for i in 0..height {
-            let sums: Vec<String> = (0..vectors).map(|v| format!("c{i}_{v} += x * y{v};")).collect();
-            _ = writeln!(c, "            {{ const vec x = {}; {} }}", row(i), sums.join(" "));
+            let sums: Vec<String> = (0..vectors).map(|v| format!("c{i}_{v}")).collect();
+            _ = writeln!(
+                c,
+                "            ROW({}, {}, {});",
+                row(i),
+                sums.join(", "),
+                held.join(", ")
+            );
         }
     }
     if facts.broadcast == Operand::WeightsInPlace {
-        c.push_str("            a += a_step;\n");
+        c.push_str("            a += a_step; PIN_ADDRESS(a);\n");
     }
     if facts.vector == Operand::WeightsInPlace {
-        c.push_str("            b += b_step;\n");
+        c.push_str("            b += b_step; PIN_ADDRESS(b);\n");
     }
     c.push_str("        }\n");
 }
@@ -201,27 +228,12 @@ fn prefetch_b(facts: &Facts<'_>, c: &mut String) {
             for line in 0..lines {
                 _ = writeln!(c, "        __builtin_prefetch(next + {}, 0, 2);", line * LINE);
             }
-            c.push_str("        next += b_step;\n");
+            c.push_str("        next += b_step; PIN_ADDRESS(next);\n");
         }
     } else {
         for line in 0..step.div_ceil(LINE) {
             _ = writeln!(c, "        __builtin_prefetch(next + {}, 0, 2);", line * LINE);
         }
         _ = writeln!(c, "        next += {step};");
-    }
-}
-
-/// Every accumulator is in a register here; the first statement carries the marker that the check looks for.
-fn pin(facts: &Facts<'_>, variant: Variant, c: &mut String) {
-    let names: Vec<String> = (0..facts.context.geometry.height)
-        .flat_map(|i| (0..facts.vectors).map(move |v| format!("\"+\" LS_VECTOR(c{i}_{v})")))
-        .collect();
-    for (n, some) in names.chunks(PINNED_AT_ONCE).enumerate() {
-        let text = if n == 0 {
-            format!("LS_COMMENT \" layout-sweep k-loop {}\"", variant.name())
-        } else {
-            "\"\"".to_owned()
-        };
-        _ = writeln!(c, "        __asm__({text} : {});", some.join(", "));
     }
 }

@@ -12,7 +12,9 @@ pub(crate) fn block(facts: &Facts<'_>) -> String {
     let geometry = facts.context.geometry;
     let mut c = String::new();
     c.push_str("/* One tile of the schedule. `following` is the next one of this worker: its first vector panel is fetched. */\n");
-    c.push_str("static void block(const struct ls_buffers *s, const struct tile *t, const struct tile *following)\n{\n");
+    c.push_str(
+        "static void block(const struct ls_buffers *s, const struct tile *t, const struct tile *following)\n{\n",
+    );
     c.push_str("    const long k0 = inner_start[t->inner], k = inner_start[t->inner + 1] - k0;\n");
     c.push_str("    const long r0 = row_start[t->row], r1 = row_start[t->row + 1];\n");
     c.push_str("    const long c0 = column_start[t->column], c1 = column_start[t->column + 1];\n");
@@ -58,7 +60,16 @@ fn one_tile(facts: &Facts<'_>, c: &mut String) {
         } else {
             format!("t->inner % {batch}")
         };
-        _ = writeln!(c, "{pad}{}", call(facts, Variant::Store, &format!("partial_tile(s, {slot}, r, c)"), "WIDTH"));
+        _ = writeln!(
+            c,
+            "{pad}{}",
+            call(
+                facts,
+                Variant::Store,
+                &format!("partial_tile(s, {slot}, r, c)"),
+                "WIDTH"
+            )
+        );
         return;
     }
     let whole = whole(facts);
@@ -194,4 +205,3 @@ pub(crate) fn compute(facts: &Facts<'_>) -> String {
          block(s, t, t + 1 < end ? t + 1 : t);\n    }}\n}}\n\n"
     )
 }
-

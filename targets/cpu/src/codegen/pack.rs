@@ -5,13 +5,20 @@ use crate::geometry::Weights;
 
 /// `load_weights`, if there is something to load.
 pub(crate) fn load_weights(facts: &Facts<'_>) -> Option<String> {
-    let (inner, features, size) =
-        (facts.context.extents.inner, facts.context.extents.features, facts.feature_extent());
+    let (inner, features, size) = (
+        facts.context.extents.inner,
+        facts.context.extents.features,
+        facts.feature_extent(),
+    );
     let (comment, first) = match facts.context.geometry.weights {
-        Weights::Panels => ("Weights into panels [inner][width of the panel]; the last one is padded with zeros.", 0),
-        Weights::RowMajor if features % size != 0 => {
-            ("Weights are read in place; only the last, partial panel gets a padded copy.", features / size)
-        }
+        Weights::Panels => (
+            "Weights into panels [inner][width of the panel]; the last one is padded with zeros.",
+            0,
+        ),
+        Weights::RowMajor if features % size != 0 => (
+            "Weights are read in place; only the last, partial panel gets a padded copy.",
+            features / size,
+        ),
         Weights::RowMajor => return None,
     };
     let panels = features.div_ceil(size);
@@ -31,7 +38,11 @@ pub(crate) fn pack(facts: &Facts<'_>) -> Option<String> {
     if !facts.packs() {
         return None;
     }
-    let (tokens, inner, size) = (facts.context.extents.tokens, facts.context.extents.inner, facts.token_extent());
+    let (tokens, inner, size) = (
+        facts.context.extents.tokens,
+        facts.context.extents.inner,
+        facts.token_extent(),
+    );
     let panel = u64::from(size) * u64::from(inner);
     let rest = if tokens % size == 0 {
         String::new()
@@ -49,8 +60,9 @@ pub(crate) fn pack(facts: &Facts<'_>) -> Option<String> {
     } else {
         format!("        const long rows = {tokens} - p * {size};\n")
     };
-    let moves: Vec<String> =
-        (0..size).map(|i| format!("            out[{i}] = in[{} + k];", u64::from(i) * u64::from(inner))).collect();
+    let moves: Vec<String> = (0..size)
+        .map(|i| format!("            out[{i}] = in[{} + k];", u64::from(i) * u64::from(inner)))
+        .collect();
     Some(format!(
         "/* Activations into panels [inner][tokens of the panel]; the last one is padded with zeros. */\n\
          static void pack(const struct ls_buffers *s, long first, long last)\n{{\n    \

@@ -8,7 +8,7 @@ pub(crate) fn reduce(facts: &Facts<'_>) -> Option<String> {
     let batch = facts.batch?;
     let inner = facts.context.geometry.inner;
     let last = facts.batches() - 1;
-    let count = if inner % batch == 0 {
+    let count = if inner.is_multiple_of(batch) {
         batch.to_string()
     } else {
         format!("batch < {last} ? {batch} : {}", inner % batch)

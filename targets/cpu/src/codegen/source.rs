@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::codegen::activation::{activate, gelu, gelu_tile, vector_preamble};
+use crate::codegen::group::group_macro;
 use crate::codegen::kernel::{Variant, kernel};
 use crate::codegen::loops::{block, compute, partial_tile, prefetch_result};
 use crate::codegen::pack::{load_weights, pack};
@@ -22,7 +23,9 @@ pub fn gemm_source(context: &GemmContext<'_>) -> String {
     let mut c = header(&facts);
     c.push_str("#include \"layout_sweep.h\"\n\n");
     c.push_str(&vector_preamble(context.isa));
-    c.push_str("/* Keeps a value in a vector register. */\n#define PIN(x) __asm__(\"\" : \"+\" LS_VECTOR(x))\n\n");
+    c.push_str("/* Keep a value in a vector register, an address in one of its own. */\n");
+    c.push_str("#define PIN(x) __asm__(\"\" : \"+\" LS_VECTOR(x))\n");
+    c.push_str("#define PIN_ADDRESS(x) __asm__(\"\" : \"+r\"(x))\n\n");
     _ = write!(
         c,
         "enum {{ HEIGHT = {}, WIDTH = {} }};\n\n",
@@ -32,6 +35,7 @@ pub fn gemm_source(context: &GemmContext<'_>) -> String {
     if context.geometry.activation.is_some() {
         c.push_str(&gelu(context.isa));
     }
+    c.push_str(&group_macro(&facts));
     c.push_str(&kernel(&facts, Variant::Store));
     if facts.batch.is_none() && accumulates(&facts) && !facts.store.transposed {
         c.push_str(&kernel(&facts, Variant::Add));
@@ -39,8 +43,18 @@ pub fn gemm_source(context: &GemmContext<'_>) -> String {
     if facts.fused() {
         c.push_str(&gelu_tile(&facts));
     }
-    c.push_str(&panel_function(&facts, "broadcast_panel", facts.broadcast, context.geometry.height));
-    c.push_str(&panel_function(&facts, "vector_panel", facts.vector, context.geometry.width));
+    c.push_str(&panel_function(
+        &facts,
+        "broadcast_panel",
+        facts.broadcast,
+        context.geometry.height,
+    ));
+    c.push_str(&panel_function(
+        &facts,
+        "vector_panel",
+        facts.vector,
+        context.geometry.width,
+    ));
     let (load_weights, pack, reduce) = (load_weights(&facts), pack(&facts), reduce(&facts));
     let activate = (context.geometry.activation == Some(Activation::Pass)).then(|| activate(&facts));
     c.push_str(&result_functions(&facts));
@@ -52,7 +66,12 @@ pub fn gemm_source(context: &GemmContext<'_>) -> String {
     for part in [&load_weights, &pack, &reduce, &activate].into_iter().flatten() {
         c.push_str(part);
     }
-    let present = [load_weights.is_some(), pack.is_some(), reduce.is_some(), activate.is_some()];
+    let present = [
+        load_weights.is_some(),
+        pack.is_some(),
+        reduce.is_some(),
+        activate.is_some(),
+    ];
     c.push_str(&descriptor(&facts, present));
     c
 }
@@ -62,9 +81,18 @@ fn geometry_words(geometry: &GemmGeometry) -> Vec<String> {
     let g = geometry;
     let on = |flag: bool| if flag { "on" } else { "off" };
     vec![
-        format!("{}, {} rows x {} columns x {} inner blocks", g.orientation, g.rows, g.columns, g.inner),
-        format!("kernel {} x {}, unroll {}, order {}, inside {}", g.height, g.width, g.unroll, g.order, g.inside),
-        format!("weights {}, activations {}, output {}", g.weights, g.activations, g.output),
+        format!(
+            "{}, {} rows x {} columns x {} inner blocks",
+            g.orientation, g.rows, g.columns, g.inner
+        ),
+        format!(
+            "kernel {} x {}, unroll {}, order {}, inside {}",
+            g.height, g.width, g.unroll, g.order, g.inside
+        ),
+        format!(
+            "weights {}, activations {}, output {}",
+            g.weights, g.activations, g.output
+        ),
         format!("staging {}, result {} x {}", g.staging, g.result_rows, g.result_columns),
         format!("split {}, deal {}, transpose {}", g.split, g.deal, g.transpose),
         format!(
@@ -77,7 +105,13 @@ fn geometry_words(geometry: &GemmGeometry) -> Vec<String> {
 }
 
 fn header(facts: &Facts<'_>) -> String {
-    let GemmContext { isa, threads, extents, geometry, input } = facts.context;
+    let GemmContext {
+        isa,
+        threads,
+        extents,
+        geometry,
+        input,
+    } = facts.context;
     let mut c = String::new();
     _ = writeln!(
         c,
@@ -99,7 +133,13 @@ fn header(facts: &Facts<'_>) -> String {
 }
 
 fn descriptor(facts: &Facts<'_>, [load, pack, reduce, activate]: [bool; 4]) -> String {
-    let GemmContext { isa, threads, extents, geometry, input } = facts.context;
+    let GemmContext {
+        isa,
+        threads,
+        extents,
+        geometry,
+        input,
+    } = facts.context;
     let function = |present: bool, name: &'static str| if present { name } else { "NULL" };
     let fields: [(&str, String); 24] = [
         ("abi", "LAYOUT_SWEEP_ABI".to_owned()),
@@ -107,7 +147,10 @@ fn descriptor(facts: &Facts<'_>, [load, pack, reduce, activate]: [bool; 4]) -> S
         ("geometry", format!("\"{}\"", geometry_words(geometry).join("; "))),
         ("isa", format!("\"{isa}\"")),
         ("input_layout", format!("\"{}\"", input.words())),
-        ("output_layout", format!("\"{}\"", InputLayout::after(Some(geometry)).words())),
+        (
+            "output_layout",
+            format!("\"{}\"", InputLayout::after(Some(geometry)).words()),
+        ),
         ("tokens", extents.tokens.to_string()),
         ("inner", extents.inner.to_string()),
         ("features", extents.features.to_string()),
@@ -119,7 +162,10 @@ fn descriptor(facts: &Facts<'_>, [load, pack, reduce, activate]: [bool; 4]) -> S
         ("scratch_floats", facts.scratch_floats().to_string()),
         ("output_floats", facts.store.floats.to_string()),
         ("token_panel", facts.token_extent().to_string()),
-        ("token_blocks", "sizeof token_worker / sizeof token_worker[0]".to_owned()),
+        (
+            "token_blocks",
+            "sizeof token_worker / sizeof token_worker[0]".to_owned(),
+        ),
         ("token_start", "token_start".to_owned()),
         ("token_worker", "token_worker".to_owned()),
         ("load_weights", function(load, "load_weights").to_owned()),

@@ -18,7 +18,7 @@ pub(crate) fn panel_function(facts: &Facts<'_>, name: &str, operand: Operand, si
             format!("    return s->input + p * {row} + k / {steps} * {tile};\n")
         }
         Operand::WeightsInPlace => {
-            let padded = if features % size == 0 {
+            let padded = if features.is_multiple_of(size) {
                 String::new()
             } else {
                 format!("    if (p == {}) return s->panels + k * {width};\n", features / size)
@@ -32,7 +32,7 @@ pub(crate) fn panel_function(facts: &Facts<'_>, name: &str, operand: Operand, si
 /// The step between inner steps of panel `p` of weights in place.
 pub(crate) fn weights_step(facts: &Facts<'_>, panel: &str) -> String {
     let (features, size) = (facts.context.extents.features, facts.feature_extent());
-    if features % size == 0 {
+    if features.is_multiple_of(size) {
         format!("{features}")
     } else {
         format!("{panel} == {} ? {size} : {features}", features / size)

@@ -41,7 +41,9 @@ pub(crate) fn tables(facts: &Facts<'_>) -> String {
     c.push_str(&table("struct tile", "tiles", &tiles));
     c.push_str(&table("int", "tile_start", &starts(&facts.schedule.tiles)));
     if facts.batch.is_some() {
-        c.push_str("\n/* Shards of the reduction {row panels [r0, r1), column panels [c0, c1)}, worker after worker. */\n");
+        c.push_str(
+            "\n/* Shards of the reduction {row panels [r0, r1), column panels [c0, c1)}, worker after worker. */\n",
+        );
         c.push_str("struct shard { int r0, r1, c0, c1; };\n");
         let shards: Vec<String> = (facts.schedule.shards.iter().flatten())
             .map(|s| format!("{{{}, {}, {}, {}}}", s.rows.0, s.rows.1, s.columns.0, s.columns.1))
@@ -51,7 +53,9 @@ pub(crate) fn tables(facts: &Facts<'_>) -> String {
     }
     let (at, owners) = facts.token_blocks();
     let owners: Vec<i64> = owners.into_iter().map(|owner| owner.map_or(-1, i64::from)).collect();
-    c.push_str("\n/* Blocks of the token axis in tokens, and the worker that owns all tiles of each (-1: several do). */\n");
+    c.push_str(
+        "\n/* Blocks of the token axis in tokens, and the worker that owns all tiles of each (-1: several do). */\n",
+    );
     c.push_str(&table("int", "token_start", &at));
     c.push_str(&table("int", "token_worker", &owners));
     c.push('\n');

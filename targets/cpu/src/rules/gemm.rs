@@ -16,14 +16,19 @@ pub const MOST_UNROLLED: u64 = 4096;
 /// `positive`: no count or size is zero.
 #[must_use]
 pub fn positive(name: &str, value: u32) -> Verdict {
-    refuse_if(value == 0, "positive", || format!("`{name}` is 0, it must be at least 1"))
+    refuse_if(value == 0, "positive", || {
+        format!("`{name}` is 0, it must be at least 1")
+    })
 }
 
 /// `width-lanes`: the micro-kernel's width is a whole number of vectors.
 #[must_use]
 pub fn width_lanes(isa: Isa, width: u32) -> Verdict {
-    refuse_if(width == 0 || width % isa.lanes() != 0, "width-lanes", || {
-        format!("width {width} is no multiple of the {} floats of one {isa} vector", isa.lanes())
+    refuse_if(width == 0 || !width.is_multiple_of(isa.lanes()), "width-lanes", || {
+        format!(
+            "width {width} is no multiple of the {} floats of one {isa} vector",
+            isa.lanes()
+        )
     })
 }
 
@@ -32,7 +37,10 @@ pub fn width_lanes(isa: Isa, width: u32) -> Verdict {
 pub fn registers(isa: Isa, height: u32, width: u32) -> Verdict {
     let needed = isa.needed(height, width);
     refuse_if(needed > u64::from(isa.registers()), "registers", || {
-        format!("a {height} x {width} kernel needs {needed} vector registers, {isa} has {}", isa.registers())
+        format!(
+            "a {height} x {width} kernel needs {needed} vector registers, {isa} has {}",
+            isa.registers()
+        )
     })
 }
 
@@ -41,7 +49,9 @@ pub fn registers(isa: Isa, height: u32, width: u32) -> Verdict {
 pub fn unroll(isa: Isa, height: u32, width: u32, steps: u32) -> Verdict {
     let unrolled = u64::from(height) * u64::from(width / isa.lanes()) * u64::from(steps);
     refuse_if(unrolled > MOST_UNROLLED, "unroll", || {
-        format!("{steps} unrolled steps of {height} x {width} are {unrolled} vector operations, more than {MOST_UNROLLED}")
+        format!(
+            "{steps} unrolled steps of {height} x {width} are {unrolled} vector operations, more than {MOST_UNROLLED}"
+        )
     })
 }
 
@@ -73,9 +83,11 @@ pub fn batch(staging: Staging, inner: u32) -> Verdict {
 /// `result-streamed`: streamed sums have no reduction to deal.
 #[must_use]
 pub fn result_streamed(staging: Staging, result_rows: u32, result_columns: u32) -> Verdict {
-    refuse_if(staging == Staging::Streamed && (result_rows, result_columns) != (1, 1), "result-streamed", || {
-        format!("streamed sums have no reduction: result factors must be 1x1, not {result_rows}x{result_columns}")
-    })
+    refuse_if(
+        staging == Staging::Streamed && (result_rows, result_columns) != (1, 1),
+        "result-streamed",
+        || format!("streamed sums have no reduction: result factors must be 1x1, not {result_rows}x{result_columns}"),
+    )
 }
 
 /// `result-inner`: each shard has an inner block whose worker owns it.
@@ -83,7 +95,9 @@ pub fn result_streamed(staging: Staging, result_rows: u32, result_columns: u32) 
 pub fn result_inner(result_rows: u32, result_columns: u32, inner: u32) -> Verdict {
     let shards = u64::from(result_rows) * u64::from(result_columns);
     refuse_if(shards > u64::from(inner), "result-inner", || {
-        format!("result factors {result_rows}x{result_columns} make {shards} shards of a block, only {inner} inner blocks own them")
+        format!(
+            "result factors {result_rows}x{result_columns} make {shards} shards of a block, only {inner} inner blocks own them"
+        )
     })
 }
 
@@ -99,9 +113,11 @@ pub fn result_panels(axis: &'static str, factor: u32, parts: u32, extent: u32, s
 /// `transpose`: the tile mapping is a bijection.
 #[must_use]
 pub fn transpose(transpose: u32, tiles: u64) -> Verdict {
-    refuse_if(transpose == 0 || tiles % u64::from(transpose) != 0, "transpose", || {
-        format!("transpose {transpose} does not divide the {tiles} tiles that are dealt")
-    })
+    refuse_if(
+        transpose == 0 || !tiles.is_multiple_of(u64::from(transpose)),
+        "transpose",
+        || format!("transpose {transpose} does not divide the {tiles} tiles that are dealt"),
+    )
 }
 
 /// `tiles`: the schedule is small enough to stand in the source.
@@ -118,7 +134,8 @@ pub fn tiles(rows: u32, columns: u32, inner: u32) -> Verdict {
 pub fn activation(workload_has_one: bool, activation: Option<Activation>) -> Verdict {
     refuse_if(workload_has_one != activation.is_some(), "activation", || {
         if workload_has_one {
-            "the workload has an element-wise step after this product, the geometry does not say how to run it".to_owned()
+            "the workload has an element-wise step after this product, the geometry does not say how to run it"
+                .to_owned()
         } else {
             "the workload has no element-wise step after this product, but the geometry names one".to_owned()
         }

@@ -10,7 +10,9 @@ use crate::schedule::row_owner;
 /// `threads`: there is at least one worker.
 #[must_use]
 pub fn threads(threads: u32) -> Verdict {
-    refuse_if(threads == 0, "threads", || "a plan needs at least one worker".to_owned())
+    refuse_if(threads == 0, "threads", || {
+        "a plan needs at least one worker".to_owned()
+    })
 }
 
 /// `products`: the plan has one geometry for each product, under its name and in its order.
@@ -19,7 +21,11 @@ pub fn products(plan: &CpuPlan, products: &[Product]) -> Verdict {
     let planned: Vec<&str> = plan.gemms.iter().map(|(name, _)| name.as_str()).collect();
     let wanted: Vec<&str> = products.iter().map(|product| product.name.as_str()).collect();
     refuse_if(planned != wanted, "products", || {
-        format!("the plan has geometries for [{}], the workload has [{}]", planned.join(", "), wanted.join(", "))
+        format!(
+            "the plan has geometries for [{}], the workload has [{}]",
+            planned.join(", "),
+            wanted.join(", ")
+        )
     })
 }
 
@@ -70,8 +76,12 @@ pub fn carry_owner(name: &str, first: &GemmGeometry, geometry: &GemmGeometry, to
     let outer = token_boundaries(first, tokens);
     let own = token_boundaries(geometry, tokens);
     for (block, at) in (0..geometry.rows).zip(&own) {
-        let Some(chunk) = outer.windows(2).position(|w| (w[0]..w[1]).contains(at)) else { continue };
-        let chunk_owner = u32::try_from(chunk).ok().and_then(|chunk| row_owner(first, threads, chunk));
+        let Some(chunk) = outer.windows(2).position(|w| (w[0]..w[1]).contains(at)) else {
+            continue;
+        };
+        let chunk_owner = u32::try_from(chunk)
+            .ok()
+            .and_then(|chunk| row_owner(first, threads, chunk));
         let owner = row_owner(geometry, threads, block);
         if owner.is_none() || owner != chunk_owner {
             return Some(Refused {
@@ -98,7 +108,10 @@ pub fn first_broken(isa: Isa, workload: &[Product], plan: &CpuPlan) -> Verdict {
         let last = n + 1 == workload.len();
         let activated = product.activation.is_some();
         if let Some(refused) = gemm::first_broken(isa, product.extents, geometry, input, last, activated) {
-            return Some(Refused { rule: refused.rule, message: format!("`{name}`: {}", refused.message) });
+            return Some(Refused {
+                rule: refused.rule,
+                message: format!("`{name}`: {}", refused.message),
+            });
         }
         previous = Some(geometry);
     }
@@ -107,12 +120,24 @@ pub fn first_broken(isa: Isa, workload: &[Product], plan: &CpuPlan) -> Verdict {
 
 fn carry(workload: &[Product], plan: &CpuPlan) -> Verdict {
     let (_, first) = plan.gemms.first()?;
-    if let Some(refused) = plan.gemms.iter().find_map(|(name, geometry)| carry_words(name, geometry)) {
+    if let Some(refused) = plan
+        .gemms
+        .iter()
+        .find_map(|(name, geometry)| carry_words(name, geometry))
+    {
         return Some(refused);
     }
     let pairs = workload.iter().zip(&plan.gemms);
-    pairs.into_iter().find_map(|(Product { extents: Extents { tokens, .. }, .. }, (name, geometry))| {
-        carry_nested(name, first, geometry, *tokens)
-            .or_else(|| carry_owner(name, first, geometry, *tokens, plan.threads))
-    })
+    pairs.into_iter().find_map(
+        |(
+            Product {
+                extents: Extents { tokens, .. },
+                ..
+            },
+            (name, geometry),
+        )| {
+            carry_nested(name, first, geometry, *tokens)
+                .or_else(|| carry_owner(name, first, geometry, *tokens, plan.threads))
+        },
+    )
 }

@@ -1,5 +1,10 @@
 //! Builds generated sources and runs them in the harness, on inputs with a float64 reference.
-#![allow(dead_code, unreachable_pub, reason = "each test binary uses its own part")]
+#![allow(dead_code, reason = "each test binary uses its own part")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "these are tests, outside a test function"
+)]
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -22,27 +27,50 @@ pub(crate) fn native_isa() -> Isa {
     if std::is_x86_feature_detected!("avx2") && std::is_x86_feature_detected!("fma") {
         return Isa::Avx2;
     }
-    if cfg!(target_arch = "aarch64") { Isa::Neon } else { Isa::Plain }
+    if cfg!(target_arch = "aarch64") {
+        Isa::Neon
+    } else {
+        Isa::Plain
+    }
 }
 
 /// `$CC`, else `cc`; `None` after a loud word when neither runs. On CI a compiler must be there.
 pub(crate) fn compiler() -> Option<String> {
-    let cc = std::env::var("CC").ok().filter(|cc| !cc.is_empty()).unwrap_or_else(|| "cc".to_owned());
-    if Command::new(&cc).arg("--version").output().is_ok_and(|output| output.status.success()) {
+    let cc = std::env::var("CC")
+        .ok()
+        .filter(|cc| !cc.is_empty())
+        .unwrap_or_else(|| "cc".to_owned());
+    if Command::new(&cc)
+        .arg("--version")
+        .output()
+        .is_ok_and(|output| output.status.success())
+    {
         return Some(cc);
     }
-    assert_ne!(std::env::var("CI").as_deref(), Ok("true"), "no C compiler `{cc}`: this test can't be left out on CI");
+    assert_ne!(
+        std::env::var("CI").as_deref(),
+        Ok("true"),
+        "no C compiler `{cc}`: this test can't be left out on CI"
+    );
     println!("SKIPPED: no C compiler `{cc}`, nothing was compiled and nothing was checked");
     None
 }
 
 /// Runs a command in a folder and hands back what it printed.
 pub(crate) fn execute(argv: &[String], folder: &Path) -> Result<String, String> {
-    let output = Command::new(&argv[0]).args(&argv[1..]).current_dir(folder).output().map_err(|e| e.to_string())?;
+    let output = Command::new(&argv[0])
+        .args(&argv[1..])
+        .current_dir(folder)
+        .output()
+        .map_err(|e| e.to_string())?;
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }
-    Err(format!("{argv:?}: {}: {}", output.status, String::from_utf8_lossy(&output.stderr)))
+    Err(format!(
+        "{argv:?}: {}: {}",
+        output.status,
+        String::from_utf8_lossy(&output.stderr)
+    ))
 }
 
 /// A folder with the built harness and one folder per built source.
@@ -50,11 +78,13 @@ pub(crate) struct Workshop {
     pub(crate) cc: String,
     pub(crate) isa: Isa,
     pub(crate) folder: tempfile::TempDir,
+    /// What runs the harness: nothing, or an emulator.
+    runner: Vec<String>,
     objects: Mutex<HashMap<String, PathBuf>>,
 }
 
 impl Workshop {
-    pub(crate) fn new(cc: String, isa: Isa) -> Self {
+    pub(crate) fn new(cc: String, isa: Isa, runner: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         for (name, text) in harness_sources() {
             std::fs::write(folder.path().join(name), text).unwrap();
@@ -62,7 +92,14 @@ impl Workshop {
         let mut step = harness_step(isa, &cc);
         step.extend(["-Wall", "-Wextra", "-Werror"].map(str::to_owned));
         execute(&step, folder.path()).unwrap();
-        Self { cc, isa, folder, objects: Mutex::new(HashMap::new()) }
+        let runner = runner.iter().map(|word| (*word).to_owned()).collect();
+        Self {
+            cc,
+            isa,
+            folder,
+            runner,
+            objects: Mutex::new(HashMap::new()),
+        }
     }
 
     /// Builds a source once; warnings are errors, so that generated code stays clean.
@@ -71,7 +108,10 @@ impl Workshop {
         if let Some(path) = self.objects.lock().unwrap().get(source) {
             return path.clone();
         }
-        let folder = tempfile::Builder::new().prefix(&format!("gemm-{known}-")).tempdir_in(self.folder.path()).unwrap();
+        let folder = tempfile::Builder::new()
+            .prefix(&format!("gemm-{known}-"))
+            .tempdir_in(self.folder.path())
+            .unwrap();
         let folder = folder.keep();
         std::fs::write(folder.join("gemm.c"), source).unwrap();
         for mut step in compile_steps(self.isa, &self.cc, &self.folder.path().display().to_string()) {
@@ -88,14 +128,22 @@ impl Workshop {
     }
 
     pub(crate) fn harness(&self, arguments: &[String]) -> Result<String, String> {
-        let mut argv = vec![self.folder.path().join("harness").display().to_string()];
+        let mut argv = self.runner.clone();
+        argv.push(self.folder.path().join("harness").display().to_string());
         argv.extend_from_slice(arguments);
         execute(&argv, self.folder.path())
     }
 
     pub(crate) fn objects_of(&self, products: &[Product], plan: &CpuPlan) -> PlanObjects {
-        let objects = sources(self.isa, products, plan).iter().map(|source| self.object(source)).collect();
-        PlanObjects { threads: plan.threads, carry: plan.carry, objects }
+        let objects = sources(self.isa, products, plan)
+            .iter()
+            .map(|source| self.object(source))
+            .collect();
+        PlanObjects {
+            threads: plan.threads,
+            carry: plan.carry,
+            objects,
+        }
     }
 
     pub(crate) fn run(&self, problem: &Problem, control: PlanObjects, case: Option<PlanObjects>) -> RunReport {
@@ -119,7 +167,11 @@ impl Workshop {
 /// Cores for up to four workers; they may share one.
 pub(crate) fn cores() -> Vec<u32> {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).unwrap().trim();
+    let list = status
+        .lines()
+        .find_map(|line| line.strip_prefix("Cpus_allowed_list:"))
+        .unwrap()
+        .trim();
     let allowed: Vec<u32> = list
         .split(',')
         .flat_map(|range| {
@@ -194,11 +246,19 @@ pub(crate) fn problem(folder: &Path, tokens: u32, chain: &[(u32, u32, bool)]) ->
         .zip(names)
         .map(|((inner, features, activated), name)| Product {
             name: name.to_owned(),
-            extents: Extents { tokens, inner: *inner, features: *features },
+            extents: Extents {
+                tokens,
+                inner: *inner,
+                features: *features,
+            },
             activation: activated.then(|| "gelu".to_owned()),
         })
         .collect();
-    let folder = tempfile::Builder::new().prefix("inputs-").tempdir_in(folder).unwrap().keep();
+    let folder = tempfile::Builder::new()
+        .prefix("inputs-")
+        .tempdir_in(folder)
+        .unwrap()
+        .keep();
     let mut numbers = Numbers::new(u64::from(tokens) + 7);
     let mut fill = |count: u32, scale: f32| -> Vec<f32> { (0..count).map(|_| numbers.gaussian() * scale).collect() };
     let write = |name: &str, bytes: Vec<u8>| {
@@ -222,7 +282,9 @@ pub(crate) fn problem(folder: &Path, tokens: u32, chain: &[(u32, u32, bool)]) ->
             }
         }
         if *activated {
-            next.iter_mut().for_each(|v| *v = gelu(*v));
+            for v in &mut next {
+                *v = gelu(*v);
+            }
         }
         now = next;
         weights.push(write(&product.name, w.iter().flat_map(|v| v.to_le_bytes()).collect()));
@@ -265,5 +327,6 @@ pub(crate) fn plain_geometry(isa: Isa, activation: Option<Activation>) -> GemmGe
 /// One workshop for all tests of a binary; `None` without a compiler.
 pub(crate) fn workshop() -> Option<&'static Workshop> {
     static SHOP: OnceLock<Option<Workshop>> = OnceLock::new();
-    SHOP.get_or_init(|| Some(Workshop::new(compiler()?, native_isa()))).as_ref()
+    SHOP.get_or_init(|| Some(Workshop::new(compiler()?, native_isa(), &[])))
+        .as_ref()
 }
