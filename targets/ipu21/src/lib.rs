@@ -3,6 +3,7 @@
 pub mod costs;
 pub mod device;
 pub mod estimate;
+pub mod exchange;
 pub mod geometry;
 pub mod kernels;
 pub mod legal;

@@ -71,3 +71,14 @@ fn the_expanded_estimate_is_the_published_one_in_its_exchange() {
     let independent = estimate::expanded(&phases, &segments, &costs::builtin("sweep").unwrap(), false);
     assert_eq!(independent.exchange, [7_512, 4_008, 34_008, 13_920]);
 }
+
+/// Published 194,556, with 51,757 cycles of exchange; our gather is 1,742 cycles shorter.
+#[test]
+fn the_placed_estimate_is_near_the_published_one() {
+    let program = program(UP, DOWN);
+    let (phases, segments) = (traffic::phases(&program), work::segments(&program));
+    let expanded = estimate::expanded(&phases, &segments, &costs::builtin("sweep").unwrap(), true);
+    let placed = |gather| expanded.placed(&[7_048, 3_779, gather, 7_991]) as f64 / 194_556.0 - 1.0;
+    assert!(placed(32_939).abs() < 0.01, "{}", placed(32_939));
+    assert!(placed(31_197).abs() < 0.02, "{}", placed(31_197));
+}

@@ -32,3 +32,8 @@ pub(crate) fn mapped(up: &str, down: &str, mapping: Vec<usize>) -> Program {
     let geometries = [up, down].map(|constraint| text::parse(constraint).expect("a constraint text").1);
     Program::new(&siglip(), &geometries, mapping).expect("a legal plan")
 }
+
+/// The mapping that turns groups of `width` planned tiles around.
+pub(crate) fn transpose(width: usize) -> Vec<usize> {
+    (0..1472).map(|t| t % width * (1472 / width) + t / width).collect()
+}
