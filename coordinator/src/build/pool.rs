@@ -1,7 +1,7 @@
 //! Builds of distinct units, side by side.
 
 use std::collections::VecDeque;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use cohort::{UnitBuilt, UnitRef, sha256_file};
@@ -10,7 +10,7 @@ use target_api::{BuildFailure, BuildUnit, Captured, SourceFile};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-use super::artifacts::WORK_PREFIX;
+use super::artifacts::{WORK_PREFIX, put_in_place};
 use crate::events::{Event, Reporter};
 use crate::guard::GuardEvent;
 use crate::lock::Holder;
@@ -248,18 +248,6 @@ fn put(context: &Context<'_>, work: &Work, artifact: &str) -> Result<String, Run
     }
     fs::rename(work.root.sources().join(artifact), &moved)?;
     let (sha256, _) = sha256_file(&moved)?;
-    sync(&moved)?;
-    sync(&work.root.log())?;
-    sync(&out)?;
-    let place = dir.unit_artifacts(&work.digest);
-    if place.exists() {
-        fs::remove_dir_all(&place)?;
-    }
-    fs::rename(&out, &place)?;
-    sync(&dir.artifacts())?;
+    put_in_place(dir, &work.digest, &out, &moved)?;
     Ok(sha256)
-}
-
-fn sync(path: &Path) -> std::io::Result<()> {
-    fs::File::open(path)?.sync_all()
 }

@@ -1,5 +1,7 @@
 //! What is kept of a round beside its record: the command that repeats it, and its output.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use cohort::{Case, CohortDir};
@@ -15,7 +17,6 @@ use crate::steps::shell_line;
 struct CommandFile<'a> {
     case: &'a str,
     attempt: u32,
-    round: u32,
     pairs: u32,
     plan: &'a str,
     units: &'a std::collections::BTreeMap<String, String>,
@@ -33,6 +34,8 @@ pub(super) struct CaseFiles {
     /// Standard error of a round, and everything else where logs are not kept.
     scratch: PathBuf,
     keep: bool,
+    /// Attempt and pairs of the command that was last written for each case: rounds alike are told once.
+    written: RefCell<HashMap<String, (u32, u32)>>,
 }
 
 impl Drop for CaseFiles {
@@ -66,7 +69,8 @@ impl CaseFiles {
         let scratch = context.dir().case_dirs().join(SCRATCH);
         fs::create_dir(&scratch)?;
         let keep = context.keeps_all();
-        Ok(Self { scratch, keep })
+        let written = RefCell::default();
+        Ok(Self { scratch, keep, written })
     }
 
     pub(super) fn place(&self, context: &Context<'_>, case: &Case) -> std::io::Result<Place> {
@@ -93,11 +97,13 @@ impl CaseFiles {
         visit: &super::rounds::Visit<'_>,
         command: &CommandSpec,
     ) -> std::io::Result<()> {
-        if self.keep {
-            write_command(context, visit, command)
-        } else {
-            Ok(())
+        let this = (visit.attempt, visit.pairs);
+        if !self.keep || self.written.borrow().get(&visit.case.name) == Some(&this) {
+            return Ok(());
         }
+        write_command(context, visit, command)?;
+        self.written.borrow_mut().insert(visit.case.name.clone(), this);
+        Ok(())
     }
 
     /// Completes what is kept of a round that failed.
@@ -140,7 +146,6 @@ fn write_command(
     let file = CommandFile {
         case: &visit.case.name,
         attempt: visit.attempt,
-        round: visit.round,
         pairs: visit.pairs,
         plan: &visit.case.plan.text,
         units: &visit.case.units,

@@ -23,6 +23,8 @@ pub struct RunOptions<'a> {
     pub exclude: Vec<String>,
     /// Cases to begin again.
     pub retry: Vec<Retry>,
+    /// Other cohorts whose finished builds may be taken over.
+    pub siblings: Vec<PathBuf>,
     /// Differences of the machine to consent to: `machine.governor`, `tool.compiler`.
     pub accept: Vec<String>,
     /// Cases whose wrong results don't stop the sweep (any more).
@@ -48,6 +50,7 @@ impl<'a> RunOptions<'a> {
             only: Vec::new(),
             exclude: Vec::new(),
             retry: Vec::new(),
+            siblings: Vec::new(),
             accept: Vec::new(),
             accept_incorrect: Vec::new(),
             time_limit: None,

@@ -1,0 +1,55 @@
+//! What the coordinator itself costs: `cargo test --release -p layout-sweep-coordinator --test figures -- --ignored --nocapture`.
+#![allow(clippy::unwrap_used, reason = "helpers of tests are tests too")]
+
+mod common;
+
+use std::time::Instant;
+
+use cohort::RecordKind;
+use common::scripted::Scene;
+use target_api::Exclusive;
+
+/// CPU time of this process alone, in seconds (children are not in it).
+fn cpu_seconds() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
+    let fields: Vec<&str> = stat.rsplit_once(')').unwrap().1.split_whitespace().collect();
+    let ticks: f64 = fields[11].parse::<f64>().unwrap() + fields[12].parse::<f64>().unwrap();
+    ticks / 100.0
+}
+
+#[test]
+#[ignore = "figures, not a check"]
+fn cost_of_a_round() {
+    let mut scene = Scene::new();
+    scene.target.exclusive = Exclusive::Host;
+    scene.measure.rounds = 4;
+    let names: Vec<String> = (0..249).map(|n| format!("case-{n:03}")).collect();
+    let cases: Vec<_> = names.iter().map(|name| (name.as_str(), "VALUE=100")).collect();
+    let begin = Instant::now();
+    scene.freeze(&cases);
+    println!("freeze of 250 cases: {:?}", begin.elapsed());
+    scene
+        .run_with(|options| options.only = vec!["control".to_owned()])
+        .unwrap();
+    let (begin, cpu) = (Instant::now(), cpu_seconds());
+    let summary = scene.run();
+    let (wall, cpu) = (begin.elapsed().as_secs_f64() * 1e3, (cpu_seconds() - cpu) * 1e3);
+    let rounds = summary.rounds_done as f64;
+    let ran: u64 = scene
+        .records()
+        .iter()
+        .map(|record| match record.kind {
+            RecordKind::Run { run_ms, .. } => run_ms,
+            _ => 0,
+        })
+        .sum();
+    println!(
+        "{rounds} rounds: wall {:.2} ms each, of which the command {:.2} ms; coordinator's CPU {:.2} ms each",
+        wall / rounds,
+        ran as f64 / rounds,
+        cpu / rounds
+    );
+    let begin = Instant::now();
+    scene.run();
+    println!("resume of the finished cohort: {:?}", begin.elapsed());
+}
