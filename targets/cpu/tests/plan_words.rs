@@ -2,93 +2,33 @@
 
 #![allow(clippy::unwrap_used, reason = "tests stop at the first surprise")]
 
-use planner::{Attributes, Elementwise, GemmExtents, Operation, OperationKind, Value, Workload};
+mod common;
+
+use common::{geometry, mlp};
+use planner::{Attributes, Value};
 use proptest::prelude::*;
 use target_cpu::attributes::{gemm_from, plan_attributes, plan_from};
-use target_cpu::geometry::{
-    Activation, Activations, CpuPlan, Deal, GemmGeometry, Inside, Order, Orientation, Output, Split, Staging, Weights,
-};
+use target_cpu::geometry::{Activation, CpuPlan, GemmGeometry, Output};
 use target_cpu::text::{gemm_text, parse_gemm, parse_plan, plan_text};
-
-fn pick<T: Copy + std::fmt::Debug>(
-    words: &'static [&'static str],
-    parse: fn(&str) -> Option<T>,
-) -> impl Strategy<Value = T> {
-    (0..words.len()).prop_map(move |at| parse(words[at]).unwrap())
-}
-
-prop_compose! {
-    fn geometry()(
-        orientation in pick(Orientation::WORDS, Orientation::parse),
-        counts in prop::array::uniform9(1_u32..400),
-        order in pick(Order::WORDS, Order::parse),
-        inside in pick(Inside::WORDS, Inside::parse),
-        weights in pick(Weights::WORDS, Weights::parse),
-        activations in pick(Activations::WORDS, Activations::parse),
-        output in pick(Output::WORDS, Output::parse),
-        staging in prop_oneof![
-            Just(Staging::Streamed), Just(Staging::Complete), (1_u32..50).prop_map(Staging::Batch)
-        ],
-        split in pick(Split::WORDS, Split::parse),
-        (deal, activation) in (
-            pick(Deal::WORDS, Deal::parse), prop::option::of(pick(Activation::WORDS, Activation::parse))
-        ),
-        prefetch_c: bool,
-        prefetch_b: bool,
-    ) -> GemmGeometry {
-        let [rows, columns, inner, height, width, unroll, result_rows, result_columns, transpose] = counts;
-        GemmGeometry {
-            orientation, rows, columns, inner, height, width, unroll, order, inside, weights, activations, output,
-            staging, result_rows, result_columns, split, deal, transpose, prefetch_c, prefetch_b, activation,
-        }
-    }
-}
-
-fn mlp() -> Workload {
-    let gemm = |name: &str| Operation {
-        name: name.to_owned(),
-        kind: OperationKind::Gemm(GemmExtents {
-            rows: 9,
-            inner: 9,
-            columns: 9,
-        }),
-    };
-    let gelu = OperationKind::Elementwise {
-        function: Elementwise::GeluTanh,
-        rows: 9,
-        columns: 9,
-    };
-    Workload {
-        name: "mlp".to_owned(),
-        operations: vec![
-            gemm("up"),
-            Operation {
-                name: "gelu".to_owned(),
-                kind: gelu,
-            },
-            gemm("down"),
-        ],
-    }
-}
 
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn round_trips(mut up in geometry(), mut down in geometry(), carry: bool, threads in 1_u32..64) {
+    fn round_trips(mut up in geometry(400), mut down in geometry(400), carry: bool, threads in 1_u32..64) {
         up.activation = up.activation.or(Some(Activation::Pass));
         down.activation = None;
         let plan = CpuPlan { threads, carry, gemms: vec![("up".to_owned(), up), ("down".to_owned(), down)] };
         let attributes = plan_attributes(&plan);
-        prop_assert_eq!(&plan_from(&mlp(), &attributes, 99).unwrap(), &plan);
+        prop_assert_eq!(&plan_from(&mlp(9, 9, 9), &attributes, 99).unwrap(), &plan);
         prop_assert_eq!(&parse_plan(&plan_text(&plan)).unwrap(), &plan);
         // Through JSON, as a manifest holds them.
         let stored: Attributes = serde_json::from_str(&serde_json::to_string(&attributes).unwrap()).unwrap();
-        prop_assert_eq!(&plan_from(&mlp(), &stored, 99).unwrap(), &plan);
+        prop_assert_eq!(&plan_from(&mlp(9, 9, 9), &stored, 99).unwrap(), &plan);
     }
 
     #[test]
-    fn different_geometries_have_different_texts(a in geometry(), b in geometry()) {
+    fn different_geometries_have_different_texts(a in geometry(400), b in geometry(400)) {
         prop_assert_eq!(a == b, gemm_text("up", &a) == gemm_text("up", &b));
     }
 }
@@ -168,7 +108,7 @@ fn the_elementwise_step_is_neither_forgotten_nor_invented() {
     let read = |up: &GemmGeometry, down: &GemmGeometry| {
         let gemms = vec![("up".to_owned(), up.clone()), ("down".to_owned(), down.clone())];
         plan_from(
-            &mlp(),
+            &mlp(9, 9, 9),
             &plan_attributes(&CpuPlan {
                 threads: 1,
                 carry: false,

@@ -1,0 +1,272 @@
+//! The CPU with its options on a machine.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use planner::{Plan, Refusal, Workload};
+use target_api::{
+    BuildFailure, BuildInfo, BuildUnit, Built, Captured, CommandSpec, Configured, Estimator, Exclusive, InputSet,
+    Malformed, Measurement, Objective, Pairing, RunRequest, SourceFile,
+};
+
+use crate::assembly;
+use crate::attributes::plan_from;
+use crate::chain::products;
+use crate::codegen::gemm_source;
+use crate::compile::{compile_steps, harness_step};
+use crate::estimate::{Analytic, Constants, Hardware, Proxy};
+use crate::facts::GemmContext;
+use crate::harness::{self, MachineReport, PlanObjects, harness_sources, run_arguments};
+use crate::inputs::{INPUT_FILE, REFERENCE_FILE, inputs, weights_file};
+use crate::isa::Isa;
+use crate::options::Settings;
+use crate::problem::{InputLayout, Product};
+use crate::report::measurement;
+use crate::rules::plan::first_broken;
+
+/// Name of the tool that compiles.
+pub const COMPILER: &str = "compiler";
+/// Label of the unit that is built once for all cases.
+pub const HARNESS: &str = "harness";
+/// The file that objects and harness agree on.
+const HEADER: &str = "layout_sweep.h";
+/// The assembly text that is checked for spills.
+const ASSEMBLY: &str = "gemm.s";
+
+/// The CPU with its options on a machine.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Configuration {
+    /// Options in force.
+    pub settings: Settings,
+    /// Path of the C compiler.
+    pub compiler: String,
+    /// The screening proxy.
+    pub proxy: Proxy,
+    /// The analytic model.
+    pub analytic: Analytic,
+}
+
+impl Configuration {
+    /// The configuration for a measured machine; fails in words when its figures can't be used.
+    pub fn new(settings: Settings, report: &MachineReport, compiler: &str) -> Result<Self, String> {
+        let hardware = Hardware::new(report, settings.isa).ok_or_else(|| {
+            format!(
+                "the machine's measured figures for {} are missing or not positive",
+                settings.isa
+            )
+        })?;
+        let constants = Constants::default();
+        Ok(Self {
+            settings,
+            compiler: compiler.to_owned(),
+            proxy: Proxy {
+                hardware: hardware.clone(),
+                constants: constants.clone(),
+            },
+            analytic: Analytic { hardware, constants },
+        })
+    }
+
+    fn objects(&self, built: &Built<'_>, workload: &Workload) -> PlanObjects {
+        let plan = plan_from(workload, &built.plan.attributes, self.settings.threads);
+        let (threads, carry) = plan.map_or((self.settings.threads, false), |plan| (plan.threads, plan.carry));
+        // An object that is missing keeps its place: the harness then says which one it can't load.
+        let object = |(name, _): (&str, _)| {
+            built
+                .artifacts
+                .get(name)
+                .cloned()
+                .unwrap_or_else(|| PathBuf::from(name))
+        };
+        PlanObjects {
+            threads,
+            carry,
+            objects: workload.gemms().map(object).collect(),
+        }
+    }
+}
+
+/// The harness, for kernels of `isa`.
+#[must_use]
+pub fn harness_unit(isa: Isa, compiler: &str) -> BuildUnit {
+    let source = |(path, text): (&str, &str)| SourceFile {
+        path: path.to_owned(),
+        text: text.to_owned(),
+    };
+    let mut sources: Vec<SourceFile> = harness_sources().into_iter().map(source).collect();
+    sources.sort();
+    BuildUnit {
+        label: HARNESS.to_owned(),
+        sources,
+        steps: vec![command(harness_step(isa, compiler))],
+        artifact: "harness".to_owned(),
+        inspect: Vec::new(),
+    }
+}
+
+fn command(argv: Vec<String>) -> CommandSpec {
+    let mut argv = argv.into_iter();
+    CommandSpec {
+        program: argv.next().unwrap_or_default(),
+        arguments: argv.collect(),
+        environment: BTreeMap::new(),
+    }
+}
+
+/// Largest error of one value that passes, relative to the RMS of the reference.
+///
+/// A float32 sum of `n` products of independent values has a rounding error whose standard deviation is about
+/// `2^-24 sqrt(n)` of the result's own (each of its `n` roundings is relative to a partial sum that grows to the
+/// result's size), hence the growth with the square root of the longest inner extent; the scale is the RMS because
+/// single results lie near zero by cancellation, where a relative error means nothing. The factor 16 leaves room for the
+/// largest of millions of values and for two products in a chain: right plans were measured 7e-6 off at n = 4304,
+/// where this allows 6.3e-5. What it must catch is far larger: a missing partial of `m` of `n` steps is off by
+/// `sqrt(m / n)` of the RMS, 1.5e-2 for a single step of 4304, and a block that was never written is NaN.
+#[must_use]
+pub fn tolerance(products: &[Product]) -> f64 {
+    let longest = products.iter().map(|product| product.extents.inner).max().unwrap_or(1);
+    16.0 * libm::exp2(-24.0) * libm::sqrt(f64::from(longest))
+}
+
+impl Configured for Configuration {
+    fn target(&self) -> &'static str {
+        "cpu"
+    }
+
+    fn objective(&self) -> Objective {
+        Objective {
+            name: "time",
+            unit: "ns",
+        }
+    }
+
+    fn options(&self) -> BTreeMap<String, String> {
+        let cores: Vec<String> = self.settings.cores.iter().map(ToString::to_string).collect();
+        BTreeMap::from([
+            ("threads".to_owned(), self.settings.threads.to_string()),
+            ("isa".to_owned(), self.settings.isa.word().to_owned()),
+            ("cores".to_owned(), cores.join(", ")),
+        ])
+    }
+
+    fn estimators(&self) -> Vec<&dyn Estimator> {
+        vec![&self.proxy, &self.analytic]
+    }
+
+    fn inputs(&self, workload: &Workload, seed: u64) -> Result<InputSet, Refusal> {
+        inputs(workload, seed, self.settings.cores.len())
+    }
+
+    fn harness(&self) -> Option<BuildUnit> {
+        Some(harness_unit(self.settings.isa, &self.compiler))
+    }
+
+    fn build(&self, workload: &Workload, plan: &Plan) -> Result<Vec<BuildUnit>, Refusal> {
+        let products = products(workload)?;
+        let plan = plan_from(workload, &plan.attributes, self.settings.threads)?;
+        if let Some(refused) = first_broken(self.settings.isa, &products, &plan) {
+            return Err(Refusal::new(refused.rule, refused.message));
+        }
+        let header = harness_sources().into_iter().find(|(path, _)| *path == HEADER);
+        let (_, header) = header.ok_or_else(|| Refusal::new("sources", format!("`{HEADER}` is missing")))?;
+        let mut units = Vec::new();
+        let mut previous = None;
+        for (product, (name, geometry)) in products.iter().zip(&plan.gemms) {
+            let context = GemmContext {
+                isa: self.settings.isa,
+                threads: plan.threads,
+                extents: product.extents,
+                geometry,
+                input: InputLayout::after(previous),
+            };
+            let source = |path: &str, text: String| SourceFile {
+                path: path.to_owned(),
+                text,
+            };
+            units.push(BuildUnit {
+                label: name.clone(),
+                sources: vec![
+                    source("gemm.c", gemm_source(&context)),
+                    source(HEADER, header.to_owned()),
+                ],
+                steps: compile_steps(self.settings.isa, &self.compiler, ".")
+                    .into_iter()
+                    .map(command)
+                    .collect(),
+                artifact: "gemm.so".to_owned(),
+                inspect: vec![ASSEMBLY.to_owned()],
+            });
+            previous = Some(geometry);
+        }
+        Ok(units)
+    }
+
+    fn parse_build(&self, unit: &BuildUnit, captured: &Captured) -> Result<BuildInfo, BuildFailure> {
+        if !unit.inspect.iter().any(|name| name == ASSEMBLY) {
+            return Ok(BuildInfo::default());
+        }
+        let missing = || BuildFailure::Failed {
+            reason: format!("the build left no `{ASSEMBLY}` to check"),
+        };
+        let text = captured.files.get(ASSEMBLY).ok_or_else(missing)?;
+        let loops = assembly::check(text).map_err(|spill| BuildFailure::Failed {
+            reason: spill.to_string(),
+        })?;
+        let fact = |found: assembly::KernelLoop| {
+            (
+                format!("{}.loop_instructions", found.kernel),
+                found.instructions.to_string(),
+            )
+        };
+        Ok(BuildInfo {
+            facts: loops.into_iter().map(fact).collect(),
+        })
+    }
+
+    fn run(&self, request: &RunRequest<'_>) -> CommandSpec {
+        let workload = request.workload;
+        // A workload that is no chain has no plan, hence no run; the harness refuses an empty list of products.
+        let products = products(workload).unwrap_or_default();
+        let case = self.objects(&request.case, workload);
+        // The harness calls what is measured alone its control; `parse_run` gives the name back.
+        let (control, case) = match &request.control {
+            Some(control) => (self.objects(control, workload), Some(case)),
+            None => (case, None),
+        };
+        let weights = products
+            .iter()
+            .map(|product| request.inputs.join(weights_file(&product.name)));
+        let arguments = run_arguments(&harness::RunRequest {
+            products: &products,
+            x: request.inputs.join(INPUT_FILE),
+            weights: weights.collect(),
+            reference: request.inputs.join(REFERENCE_FILE),
+            tolerance: tolerance(&products),
+            cores: self.settings.cores.clone(),
+            pairs: request.pairs,
+            warm_case: true,
+            control,
+            case,
+        });
+        let program = request
+            .harness
+            .map_or_else(|| "./harness".to_owned(), |path| path.display().to_string());
+        CommandSpec {
+            program,
+            arguments,
+            environment: BTreeMap::new(),
+        }
+    }
+
+    fn parse_run(&self, workload: &Workload, captured: &Captured) -> Result<Measurement, Malformed> {
+        measurement(workload, captured)
+    }
+
+    fn pairing(&self) -> Pairing {
+        Pairing::InProcess
+    }
+
+    fn exclusive(&self) -> Exclusive {
+        Exclusive::Host
+    }
+}
