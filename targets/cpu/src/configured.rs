@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use planner::{Plan, Refusal, Workload};
+use planner::{Assignment, Plan, Refusal, Rules, Workload};
 use target_api::{
     BuildFailure, BuildInfo, BuildUnit, Built, Captured, CommandSpec, Configured, Estimator, Exclusive, InputSet,
     Malformed, Measurement, Objective, Pairing, RunRequest, SourceFile,
 };
 
 use crate::assembly;
-use crate::attributes::plan_from;
+use crate::attributes::{plan_attributes, plan_from};
 use crate::chain::products;
 use crate::codegen::gemm_source;
 use crate::compile::{compile_steps, harness_step};
@@ -147,6 +147,22 @@ impl Configured for Configuration {
             ("isa".to_owned(), self.settings.isa.word().to_owned()),
             ("cores".to_owned(), cores.join(", ")),
         ])
+    }
+
+    fn plan(&self, workload: &Workload, assignment: &Assignment) -> Plan {
+        // The space lists parameters as they count fastest; people read attributes as the geometry has them.
+        let typed = plan_from(workload, assignment, self.settings.threads);
+        let own = typed.as_ref().map_or_else(|_| assignment.clone(), plan_attributes);
+        let derived = self.derived(workload, assignment);
+        let mut attributes = own;
+        for (name, value) in derived.iter() {
+            attributes.set(name, value.clone());
+        }
+        Plan {
+            target: self.target().to_owned(),
+            text: self.text(workload, assignment),
+            attributes,
+        }
     }
 
     fn estimators(&self) -> Vec<&dyn Estimator> {

@@ -17,27 +17,21 @@ pub use domains::{MOST_COLUMN_BLOCKS, MOST_INNER_BLOCKS, MOST_ROW_BLOCKS, defaul
 /// Every plan of the space keeps the rules of [`crate::rules`]. The space is a little smaller than these, where a rule
 /// that looks at many choices at once could not be counted: an axis has at most 32, 32 and 64 blocks of rows, columns and
 /// inner steps; the tile mapping transposes groups that divide the column blocks; carried products have one kernel
-/// height, whole multiples of the first one's row blocks, and a whole number of these for each worker.
+/// height, a multiple of the row blocks of the one before, and a whole number of the first one's for each worker.
 pub fn space(workload: &Workload, settings: &Settings) -> Result<Space, Refusal> {
     let products = products(workload)?;
     let mut builder = Builder::default();
+    builder.parameter(None, crate::attributes::CARRY, domains::carry(products.len()));
     for (at, product) in products.iter().enumerate() {
         let is_last = at + 1 == products.len();
-        for (name, domain) in domains::gemm(product, is_last, settings.isa) {
+        for (name, domain) in domains::gemm(product, at == 0, is_last, settings.isa) {
             builder.parameter(Some(&product.name), name, domain);
         }
     }
-    builder.parameter(None, crate::attributes::CARRY, domains::carry(products.len()));
     for (at, product) in products.iter().enumerate() {
         let before = at.checked_sub(1).map(|before| products[before].name.as_str());
         constraints::gemm(&mut builder, product, before, settings.isa);
-        constraints::carry(
-            &mut builder,
-            &products[0].name,
-            &product.name,
-            at == 0,
-            settings.threads,
-        );
+        constraints::carry(&mut builder, before, &product.name, settings.threads);
     }
     Ok(builder.finish())
 }

@@ -65,11 +65,9 @@ fn blocks(builder: &mut Builder, product: &Product, before: Option<&str>, isa: I
         builder.rule("blocks-inner", own(&["inner", "unroll"]), move |s| {
             Ok(rules::blocks("inner", s.count(0)?, extents.inner, s.count(1)?))
         });
-        builder.rule("unroll", own(&["unroll", "height", "width"]), move |s| {
-            Ok(rules::unroll(isa, s.count(1)?, s.count(2)?, s.count(0)?))
-        });
         return;
     };
+    // What one iteration unrolls to stays far below the limit for every unroll and kernel of the space: no rule is needed.
     // Steps of a tiled input are counted in the producer's tiles, others in the kernel's own iterations.
     let with_grain = |names: &[&str]| -> Vec<String> {
         let producer = ["output", "width"].map(|short| full(Some(before), short));
@@ -79,10 +77,6 @@ fn blocks(builder: &mut Builder, product: &Product, before: Option<&str>, isa: I
     builder.rule("blocks-inner", with_grain(&["unroll", "inner"]), move |s| {
         let grain = grain(s.word(0, Output::parse)?, s.count(1)?, s.count(2)?);
         Ok(rules::blocks("inner", s.count(3)?, extents.inner, grain))
-    });
-    builder.rule("unroll", with_grain(&["unroll", "height", "width"]), move |s| {
-        let grain = grain(s.word(0, Output::parse)?, s.count(1)?, s.count(2)?);
-        Ok(rules::unroll(isa, s.count(3)?, s.count(4)?, grain))
     });
 }
 
@@ -190,7 +184,7 @@ fn input(builder: &mut Builder, name: &str, before: &str) {
 }
 
 /// What a product must be to be carried: see [`crate::rules::plan`].
-pub(super) fn carry(builder: &mut Builder, first: &str, name: &str, is_first: bool, threads: u32) {
+pub(super) fn carry(builder: &mut Builder, before: Option<&str>, name: &str, threads: u32) {
     let carried = |names: &[&str]| -> Vec<String> {
         let own = names.iter().map(|short| full(Some(name), short));
         [full(None, crate::attributes::CARRY)].into_iter().chain(own).collect()
@@ -227,7 +221,7 @@ pub(super) fn carry(builder: &mut Builder, first: &str, name: &str, is_first: bo
             format!("carry gives whole row blocks to one worker: the tile mapping must be 1, not {transpose}")
         }))
     });
-    if is_first {
+    let Some(before) = before else {
         builder.rule("carry-owner", carried(&["rows"]), move |s| {
             let rows = s.count(1)?;
             Ok(refuse(s.truth(0)? && rows % threads.max(1) != 0, "carry-owner", || {
@@ -235,16 +229,16 @@ pub(super) fn carry(builder: &mut Builder, first: &str, name: &str, is_first: bo
             }))
         });
         return;
-    }
+    };
     for (short, multiple) in [("rows", true), ("height", false)] {
         let mut scope = carried(&[short]);
-        scope.insert(1, full(Some(first), short));
+        scope.insert(1, full(Some(before), short));
         builder.rule("carry-nested", scope, move |s| {
             let (theirs, own) = (s.count(1)?, s.count(2)?);
             let nested = if multiple { own % theirs.max(1) == 0 } else { own == theirs };
             Ok(refuse(s.truth(0)? && !nested, "carry-nested", || {
                 let wanted = if multiple { "a multiple of" } else { "equal to" };
-                format!("carry needs row blocks inside those of the first product: `{short}` must be {wanted} {theirs}, not {own}")
+                format!("carry needs row blocks inside those of the product before: `{short}` must be {wanted} {theirs}, not {own}")
             }))
         });
     }

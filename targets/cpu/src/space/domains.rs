@@ -20,9 +20,9 @@ pub const MOST_INNER_BLOCKS: u32 = 64;
 /// Most vectors in a row of a micro-kernel.
 const MOST_VECTORS: u32 = 6;
 const UNROLLS: [u32; 5] = [1, 2, 4, 8, 16];
-const BATCHES: [u32; 6] = [1, 2, 3, 4, 6, 8];
-const FACTORS: [u32; 6] = [1, 2, 3, 4, 6, 8];
-const TRANSPOSES: [u32; 8] = [1, 2, 3, 4, 6, 8, 12, 16];
+const BATCHES: [u32; 4] = [1, 2, 4, 8];
+const FACTORS: [u32; 4] = [1, 2, 4, 8];
+const TRANSPOSES: [u32; 6] = [1, 2, 3, 4, 6, 8];
 
 fn words(words: &[&str]) -> Domain {
     Domain::List(words.iter().map(|word| Value::text(word)).collect())
@@ -52,8 +52,69 @@ pub(super) fn carry(products: usize) -> Domain {
     }
 }
 
-/// Parameters of one product, in the order of its attributes.
-pub(super) fn gemm(product: &Product, is_last: bool, isa: Isa) -> Vec<(&'static str, Domain)> {
+/// Order of the first product's parameters.
+///
+/// Counting walks parameters in some order and remembers what rules still look at. In this one, what a product shares
+/// with the next (its kernel, its row blocks) comes last here and first there, and what it shares with none is done in
+/// between: 6.5 million steps for two products, where the order of the attributes takes 300 times as many.
+const FIRST: [&str; 21] = [
+    "prefetch_c",
+    "prefetch_b",
+    "activation",
+    "order",
+    "inside",
+    "weights",
+    "split",
+    "deal",
+    "staging",
+    "inner",
+    "result_rows",
+    "result_columns",
+    "unroll",
+    "columns",
+    "transpose",
+    "width",
+    "orientation",
+    "activations",
+    "height",
+    "output",
+    "rows",
+];
+
+/// Order of the parameters of every further product, for the same reason.
+const FURTHER: [&str; 21] = [
+    "rows",
+    "orientation",
+    "result_rows",
+    "height",
+    "width",
+    "activations",
+    "unroll",
+    "inner",
+    "staging",
+    "result_columns",
+    "columns",
+    "transpose",
+    "split",
+    "deal",
+    "output",
+    "weights",
+    "inside",
+    "order",
+    "activation",
+    "prefetch_b",
+    "prefetch_c",
+];
+
+/// Parameters of one product, in the order in which they count fastest.
+pub(super) fn gemm(product: &Product, is_first: bool, is_last: bool, isa: Isa) -> Vec<(&'static str, Domain)> {
+    let mut list = in_order_of_attributes(product, is_last, isa);
+    let order = if is_first { FIRST } else { FURTHER };
+    list.sort_by_key(|(name, _)| order.iter().position(|own| own == name));
+    list
+}
+
+fn in_order_of_attributes(product: &Product, is_last: bool, isa: Isa) -> Vec<(&'static str, Domain)> {
     let longest = product.extents.tokens.max(product.extents.features);
     let blocks = |most: u32, size: u32| panels(longest, size).min(most);
     let (row_blocks, column_blocks) = (blocks(MOST_ROW_BLOCKS, 1), blocks(MOST_COLUMN_BLOCKS, isa.lanes()));
