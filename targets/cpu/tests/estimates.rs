@@ -95,14 +95,14 @@ const SLOWER: &[(&str, f64, Change)] = &[
     ("8x8", 1.354, |p| kernel(p, 8, 8)),
     ("12x8", 1.353, |p| kernel(p, 12, 8)),
     ("row-major weights", 1.439, |p| {
-        both(p, |g| g.weights = Weights::RowMajor)
+        both(p, |g| g.weights = Weights::RowMajor);
     }),
     ("activations in place", 1.039, |p| {
-        both(p, |g| g.activations = Activations::InPlace)
+        both(p, |g| g.activations = Activations::InPlace);
     }),
     ("inner 288 / 272", 1.019, short),
     ("inner 128", 1.049, |p| {
-        (p.gemms[0].1.inner, p.gemms[1].1.inner) = (9, 34)
+        (p.gemms[0].1.inner, p.gemms[1].1.inner) = (9, 34);
     }),
     ("24 rows", 1.054, |p| rows(p, 30, 30)),
     ("krc", 1.015, |p| {
@@ -128,10 +128,10 @@ const SLOWER: &[(&str, f64, Change)] = &[
         both(p, |g| g.staging = Staging::Complete);
     }),
     ("GELU as a pass", 1.017, |p| {
-        p.gemms[0].1.activation = Some(Activation::Pass)
+        p.gemms[0].1.activation = Some(Activation::Pass);
     }),
     ("no prefetch of the next panel", 1.036, |p| {
-        both(p, |g| g.prefetch_b = false)
+        both(p, |g| g.prefetch_b = false);
     }),
     ("no prefetch of the result", 1.04, |p| both(p, |g| g.prefetch_c = false)),
     ("no prefetch", 1.101, no_prefetch),

@@ -109,7 +109,9 @@ fn built<'a>(cpu: &dyn Configured, workload: &Workload, plan: &'a Plan, folder: 
     let mut artifacts = BTreeMap::new();
     for unit in cpu.build(workload, plan).unwrap() {
         let (artifact, captured) = build(&unit, &folder.join(&unit.label));
-        let info = cpu.parse_build(&unit, &captured).unwrap();
+        let info = cpu
+            .parse_build(&unit, &captured)
+            .unwrap_or_else(|failure| panic!("{}: {failure}", plan.text));
         assert!(
             info.facts.keys().any(|fact| fact.ends_with(".loop_instructions")),
             "{info:?}"
