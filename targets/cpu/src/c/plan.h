@@ -84,7 +84,7 @@ static size_t written_floats(const struct ls_gemm *gemm)
     return rows ? (size_t)gemm->tokens * (size_t)gemm->features : gemm->output_floats;
 }
 
-static void load_plan(struct plan *p, struct product *products, long tokens, const float *x)
+static void load_plan(struct plan *p, const struct product *products, long tokens, const struct memory *x)
 {
     const double start = now_ns();
     p->barrier.workers = p->threads;
@@ -94,6 +94,7 @@ static void load_plan(struct plan *p, struct product *products, long tokens, con
         const struct ls_gemm *gemm = s->gemm;
         const struct product *product = &products[g];
         check_fit(p, g, product, tokens);
+        if (!g && gemm->input_floats > x->floats) fail("this object reads more padding than there is", p->object[g]);
         s->panels = allocate(gemm->panel_floats);
         s->packed = allocate(gemm->packed_floats);
         s->scratch = allocate(gemm->scratch_floats);
@@ -102,7 +103,7 @@ static void load_plan(struct plan *p, struct product *products, long tokens, con
         if (g + 1 < p->gemms && p->slot[g + 1].gemm->input_floats > floats) floats = p->slot[g + 1].gemm->input_floats;
         s->output = allocate(floats);
         s->buffers = (struct ls_buffers){
-            g ? p->slot[g - 1].output.data : x, product->weights.data, s->panels.data, s->packed.data, s->scratch.data,
+            g ? p->slot[g - 1].output.data : x->data, product->weights.data, s->panels.data, s->packed.data, s->scratch.data,
             s->output.data};
         if (gemm->load_weights) gemm->load_weights(&s->buffers);
         s->panels_digest = digest(s->panels.data, s->panels.floats);

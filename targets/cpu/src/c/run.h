@@ -260,8 +260,8 @@ static int run_mode(int count, char **arguments)
     uint64_t before[MAX_GEMMS + 1];
     for (int g = 0; g < run.products; g++) before[g] = digest(run.product[g].weights.data, run.product[g].weights.floats);
     before[run.products] = digest(run.x.data, run.x.floats);
-    load_plan(&run.control, run.product, run.tokens, run.x.data);
-    if (paired) load_plan(&run.candidate, run.product, run.tokens, run.x.data);
+    load_plan(&run.control, run.product, run.tokens, &run.x);
+    if (paired) load_plan(&run.candidate, run.product, run.tokens, &run.x);
     const double huge = huge_bytes(), hz = tick_hz();
 
     run.call = calloc((size_t)run.pairs * 2 + 2, sizeof *run.call);

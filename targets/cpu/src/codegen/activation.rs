@@ -19,9 +19,10 @@ pub(crate) fn vector_preamble(isa: Isa) -> String {
         "typedef float vec __attribute__((vector_size({bytes})));\n\
          typedef float memory_vec __attribute__((vector_size({bytes}), aligned(4), may_alias));\n\
          enum {{ LANES = {lanes} }};\n\n\
-         static inline vec splat(float x) {{ return (vec){{{copies}}}; }}\n\
-         static inline vec load(const float *from) {{ return *(const memory_vec *)from; }}\n\
-         static inline void store(float *to, vec x) {{ *(memory_vec *)to = x; }}\n\n"
+         #define HELPER static inline __attribute__((unused))\n\
+         HELPER vec splat(float x) {{ return (vec){{{copies}}}; }}\n\
+         HELPER vec load(const float *from) {{ return *(const memory_vec *)from; }}\n\
+         HELPER void store(float *to, vec x) {{ *(memory_vec *)to = x; }}\n\n"
     )
 }
 
