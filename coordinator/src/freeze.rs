@@ -98,3 +98,37 @@ pub fn git_revision(folder: &Path) -> Option<String> {
         .lines()
         .find_map(|line| Some(line.strip_suffix(name)?.trim().to_owned()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn revisions_of_branches_packed_branches_and_worktrees() {
+        let folder = tempfile::tempdir().unwrap();
+        let (git, inner) = (folder.path().join(".git"), folder.path().join("a/b"));
+        std::fs::create_dir_all(&inner).unwrap();
+        std::fs::create_dir_all(git.join("refs/heads")).unwrap();
+        std::fs::write(git.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+        assert_eq!(git_revision(&inner), None);
+        std::fs::write(
+            git.join("packed-refs"),
+            "# pack\n0123 refs/heads/mainly\n4567 refs/heads/main\n",
+        )
+        .unwrap();
+        assert_eq!(git_revision(&inner).as_deref(), Some("4567"));
+        std::fs::write(git.join("refs/heads/main"), "89ab\n").unwrap();
+        assert_eq!(git_revision(&inner).as_deref(), Some("89ab"));
+
+        let tree = git.join("worktrees/t");
+        std::fs::create_dir_all(&tree).unwrap();
+        std::fs::write(tree.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+        std::fs::write(tree.join("commondir"), "../..\n").unwrap();
+        let other = folder.path().join("other");
+        std::fs::create_dir(&other).unwrap();
+        std::fs::write(other.join(".git"), format!("gitdir: {}\n", tree.display())).unwrap();
+        assert_eq!(git_revision(&other).as_deref(), Some("89ab"));
+        std::fs::write(git.join("HEAD"), "cdef\n").unwrap();
+        assert_eq!(git_revision(&inner).as_deref(), Some("cdef"));
+    }
+}
