@@ -193,7 +193,8 @@ static int machine_mode(int count, char **arguments)
     while (l1 + 1 < SETS && latency[l1 + 1] <= 2.0 * latency[0]) l1++;
     const int level2 = l1 + 2 < SETS ? l1 + 2 : SETS - 1;
     l2 = level2;
-    while (l2 + 1 < SETS && latency[l2 + 1] <= 2.75 * latency[level2]) l2++;
+    const double second = fmin(latency[level2 - 1], latency[level2]);
+    while (l2 + 1 < SETS && latency[l2 + 1] <= 2.75 * second) l2++;
     const int level3 = l2 + 2 < SETS ? l2 + 2 : SETS - 1;
     l3 = level3;
     while (l3 + 1 < SETS && bandwidth[l3 + 1] >= 0.6 * bandwidth[level3]) l3++;
@@ -203,7 +204,7 @@ static int machine_mode(int count, char **arguments)
     json_integer("l3_bytes", (long long)SMALLEST_SET << l3);
     json_text("rule",
               "largest power of two of bytes where: l1, the load latency is at most twice that of 16 KiB; l2, at most "
-              "2.75 times that of 4 l1; l3, the read bandwidth is at least 0.6 times that of 4 l2");
+              "2.75 times the lower of those of 2 l1 and 4 l1; l3, the read bandwidth is at least 0.6 times that of 4 l2");
     json_close('}');
     json_number("dram_gb_per_s", bandwidth[SETS - 1]);
     print_noise();
