@@ -23,20 +23,19 @@ pub fn state<'a>(
     records: &'a [Record],
 ) -> Result<State<'a>, StateError> {
     let layout = Layout::new(manifest, cases, additions)?;
-    let mut folds: Vec<BTreeMap<u32, Fold<'a>>> = vec![BTreeMap::new(); layout.entries.len()];
     let mut duplicates = Vec::new();
-    for record in in_order(records, &mut duplicates)? {
-        let Some(&at) = layout.index.get(record.case.as_str()) else {
-            return Err(Problem::UnknownCase.of(record));
-        };
-        let wanted = layout.entries[at].wanted.len();
-        folds[at]
-            .entry(record.attempt)
-            .or_default()
-            .take(record, wanted, &mut duplicates)?;
-    }
-    let mut states = Vec::with_capacity(folds.len());
-    for (entry, folds) in layout.entries.into_iter().zip(folds) {
+    let sorted = in_order(records, &mut duplicates)?;
+    let by_case = ByCase::new(&layout, &sorted)?;
+    let mut states = Vec::with_capacity(layout.entries.len());
+    for (at, entry) in layout.entries.into_iter().enumerate() {
+        // One case after another, so that what is only needed on the way is needed for one case at a time.
+        let mut folds: BTreeMap<u32, Fold<'a>> = BTreeMap::new();
+        for record in by_case.of(at) {
+            folds
+                .entry(record.attempt)
+                .or_default()
+                .take(record, entry.wanted.len(), &mut duplicates)?;
+        }
         let attempts = finish(folds)?;
         let (case, source, control, wanted) = (entry.case, entry.source, entry.control, entry.wanted);
         states.push(CaseState {
@@ -53,6 +52,44 @@ pub fn state<'a>(
         crossed: layout.crossed,
         duplicates,
     })
+}
+
+/// Records in groups, one for each case.
+struct ByCase<'a> {
+    records: Vec<&'a Record>,
+    /// Where the records of each case end.
+    ends: Vec<usize>,
+}
+
+impl<'a> ByCase<'a> {
+    /// Keeps the order within each case; a counting sort, so linear.
+    fn new(layout: &Layout<'a>, sorted: &[&'a Record]) -> Result<Self, StateError> {
+        let mut cases = Vec::with_capacity(sorted.len());
+        let mut ends = vec![0; layout.entries.len()];
+        for &record in sorted {
+            let Some(&at) = layout.index.get(record.case.as_str()) else {
+                return Err(Problem::UnknownCase.of(record));
+            };
+            cases.push(at);
+            ends[at] += 1;
+        }
+        let mut total = 0;
+        for end in &mut ends {
+            total += std::mem::replace(end, total);
+        }
+        // Now each is where its case begins; placing the records moves it to where the case ends.
+        let mut records = sorted.to_vec();
+        for (&record, at) in sorted.iter().zip(cases) {
+            records[ends[at]] = record;
+            ends[at] += 1;
+        }
+        Ok(Self { records, ends })
+    }
+
+    fn of(&self, at: usize) -> &[&'a Record] {
+        let start = at.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.records[start..self.ends[at]]
+    }
 }
 
 /// Records by writer and sequence number; of equal ones the first.
