@@ -4,19 +4,21 @@ use schemars::{JsonSchema, Schema};
 use serde::Deserialize;
 
 use super::cases::CaseEntry;
+use super::command::{Command, Derived, EstimateTable, Ordered};
 use super::explore::Explore;
 use super::located::Located;
 use super::measure::Measure;
+use crate::parameters::ParameterTable;
 
 /// A sweep definition. The options of the target stand in a table that is named like the target.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Document {
     /// The machine that plans are built for: `layout-sweep targets` lists them.
     pub target: Located<String>,
     /// Name of the case that others are compared with: what an engineer would write first. A workload may have its own.
     pub control: Option<Located<String>>,
-    /// What is computed, one or many.
+    /// What is computed, one or many. A command may go without: what it computes is its own affair.
     #[serde(default)]
     pub workload: Vec<Located<WorkloadEntry>>,
     /// Plans that are wanted in any event.
@@ -27,6 +29,14 @@ pub struct Document {
     /// How often each case is measured, and how long anything may take.
     #[serde(default)]
     pub measure: Measure,
+    /// How one case is built and run (target "command" only, as all that follows).
+    pub command: Option<Command>,
+    /// What varies, over which values, and what must hold between them.
+    pub parameters: Option<ParameterTable>,
+    /// Numbers that follow from numbers in the result.
+    pub derived: Option<Ordered<Derived>>,
+    /// Models that predict from the parameters, by name.
+    pub estimates: Option<Ordered<EstimateTable>>,
 }
 
 /// `[[workload]]`: a named workload, or a kind with extents in place. `layout-sweep workloads` lists the kinds.

@@ -2,12 +2,15 @@
 
 mod cases;
 mod changed;
+pub mod command;
 mod document;
 mod error;
 mod explore;
+mod free;
 mod located;
 mod measure;
 mod parse;
+mod places;
 mod values;
 
 pub use cases::CaseEntry;
@@ -15,6 +18,7 @@ pub use changed::changed_line;
 pub use document::{Document, schema};
 pub use error::{DefinitionError, Source};
 pub use explore::{Adaptive, Exhaustive, Explore, Joint, Random, Stratum, Vary};
+pub use free::{TARGET as COMMAND_TARGET, WORKLOAD as COMMAND_WORKLOAD};
 pub use located::{Located, Named};
 pub use measure::{Measure, TimeLimit};
 pub use parse::{Definition, WorkloadChoice};

@@ -10,8 +10,10 @@ use super::cases::CaseEntry;
 use super::document::{Document, WorkloadEntry};
 use super::error::{DefinitionError, Source};
 use super::explore::Explore;
+use super::free::{self, Free};
 use super::located::Located;
 use super::measure::Measure;
+use super::places::Places;
 use crate::workload::Workload;
 use crate::workloads;
 
@@ -45,7 +47,7 @@ pub struct Definition {
     pub explore: Located<Explore>,
     /// How often and how long.
     pub measure: Measure,
-    option_spans: BTreeMap<String, Range<usize>>,
+    places: Places,
 }
 
 impl Definition {
@@ -60,21 +62,38 @@ impl Definition {
             Some(DeValue::String(name)) => Some(name.to_string()),
             _ => None,
         };
-        let (options, option_spans) = match target.as_deref().and_then(|name| root.get_mut().remove(name)) {
-            Some(value) => source.options(target.as_deref().unwrap_or_default(), value)?,
-            None => (toml::Table::new(), BTreeMap::new()),
-        };
-        let document = Document::deserialize(toml::Deserializer::from(root)).map_err(|error| {
-            let help = target.map(|name| format!("options of the target stand in a table `[{name}]`"));
-            let unknown = error.message().starts_with("unknown field") && error.message().contains("`measure`");
-            match help {
-                Some(help) if unknown => source.toml(&error).help(help),
-                _ => source.toml(&error),
+        let mut commands = None;
+        let mut own = (toml::Table::new(), Places::default());
+        match target.as_deref() {
+            Some(free::TARGET) => commands = Some(Free::of(&source, root.get_ref())?),
+            Some(name) => {
+                source.refuse_free_tables(name, root.get_ref())?;
+                if let Some(value) = root.get_mut().remove(name) {
+                    own = source.options(name, value)?;
+                }
             }
+            None => {}
+        }
+        let mut document = Document::deserialize(toml::Deserializer::from(root)).map_err(|error| {
+            let other = target.filter(|name| name != free::TARGET);
+            let help = other.map(|name| format!("options of the target stand in a table `[{name}]`"));
+            let unknown = error.message().starts_with("unknown field") && error.message().contains("`measure`");
+            let mut wrong = source.toml(&error);
+            if let (Some(help), true) = (help, unknown) {
+                wrong.message = free::without_tables(&wrong.message);
+                return wrong.help(help);
+            }
+            wrong
         })?;
         let end = text.len()..text.len();
+        let workloads = source.workloads(&document)?;
+        if let Some(mut commands) = commands {
+            commands.settle(&source, &mut document, &workloads)?;
+            own = (commands.options, commands.places);
+        }
+        let (options, places) = own;
         let definition = Self {
-            workloads: source.workloads(&document)?,
+            workloads,
             target: document.target,
             options,
             cases: document.case,
@@ -83,7 +102,7 @@ impl Definition {
                 span: end,
             }),
             measure: document.measure,
-            option_spans,
+            places,
             source,
         };
         definition.check_cases()?;
@@ -96,11 +115,17 @@ impl Definition {
         self.source.error(span, message)
     }
 
-    /// An error about one of the target's options, for a target that does not like what it was given.
+    /// An error about one of the target's options, for a target that does not like what it was given. `key` is the
+    /// path of the option (`command.build[3]`; with or without the target's name where its options stand in one table),
+    /// and may end in `:start..end` where only these bytes of its text are meant. A line `help: ...` at the end of the
+    /// message is shown as such.
     #[must_use]
     pub fn option_error(&self, key: &str, message: impl Into<String>) -> DefinitionError {
+        let own = key.strip_prefix(&format!("{}.", self.target.value)).unwrap_or(key);
+        let place = |key| self.places.find(&self.source, key);
+        let span = place(key).or_else(|| place(own));
         self.source
-            .error(self.option_spans.get(key).unwrap_or(&self.target.span), message)
+            .helped(&span.unwrap_or(self.target.span.clone()), &message.into())
     }
 
     fn check_cases(&self) -> Result<(), DefinitionError> {
@@ -147,7 +172,11 @@ impl CaseEntry {
 impl Source {
     fn toml(&self, error: &toml::de::Error) -> DefinitionError {
         // The parser names types of this program's language.
-        let message = error.message().replace("expected i64", "expected a whole number");
+        let message = error
+            .message()
+            .replace("expected i64", "expected a whole number")
+            .replace("expected f64", "expected a number")
+            .replace("expected a string", "expected a text");
         self.error(&error.span().unwrap_or(0..0), message)
     }
 
@@ -155,7 +184,7 @@ impl Source {
         &self,
         target: &str,
         value: toml::Spanned<DeValue<'_>>,
-    ) -> Result<(toml::Table, BTreeMap<String, Range<usize>>), DefinitionError> {
+    ) -> Result<(toml::Table, Places), DefinitionError> {
         let span = value.span();
         let DeValue::Table(table) = value.into_inner() else {
             return Err(self.error(
@@ -163,16 +192,17 @@ impl Source {
                 format!("`{target}` holds the target's options: expected a table"),
             ));
         };
-        let spans = table
-            .keys()
-            .map(|key| (key.get_ref().to_string(), key.span()))
-            .collect();
+        let mut places = Places::default();
+        places.add_keys(&table);
         let table = toml::Table::deserialize(toml::Deserializer::from(toml::Spanned::new(span, table)))
             .map_err(|error| self.toml(&error))?;
-        Ok((table, spans))
+        Ok((table, places))
     }
 
     fn workloads(&self, document: &Document) -> Result<Vec<WorkloadChoice>, DefinitionError> {
+        if document.workload.is_empty() && document.target.value == free::TARGET {
+            return Ok(vec![free::workload(document.control.as_ref(), &document.target.span)]);
+        }
         if document.workload.is_empty() {
             let message = "the definition has no workload: expected at least one `[[workload]]` table";
             return Err(self.error(&document.target.span, message));

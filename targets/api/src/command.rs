@@ -9,14 +9,15 @@ use serde::{Deserialize, Serialize};
 pub struct SourceFile {
     /// Path relative to the unit's folder, with `/`.
     pub path: String,
-    /// Its content.
+    /// Its content. A file that begins with `#!` is written executable.
     pub text: String,
 }
 
 /// A command as an argument list; never a shell.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommandSpec {
-    /// The program: an absolute path, or a path relative to the folder it runs in that begins with `./`.
+    /// The program: an absolute path, a path relative to the folder it runs in that begins with `./`, or a name
+    /// without `/` that is looked for on `PATH`.
     pub program: String,
     /// Its arguments.
     pub arguments: Vec<String>,

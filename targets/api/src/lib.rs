@@ -8,12 +8,16 @@ pub mod command;
 pub mod estimate;
 pub mod machine;
 pub mod measurement;
+pub mod pattern;
+pub mod round;
 pub mod target;
 
 pub use command::{BuildFailure, BuildInfo, BuildUnit, Captured, CommandSpec, SourceFile};
 pub use estimate::{Estimate, Estimator, Moment};
 pub use machine::{Host, Machine, Tool, ToolSpec};
 pub use measurement::{Malformed, Measurement, NumericalError, Of, PeakProbe, Phase, Sample, Verdict};
+pub use pattern::SourcePattern;
+pub use round::{Limited, LockHolder, Places, ReportSpec, Round, RoundCaptured};
 pub use target::{
     Built, Configured, Exclusive, Input, InputSet, Objective, OptionError, Options, Pairing, Probe, RunRequest, Target,
 };

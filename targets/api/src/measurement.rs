@@ -106,6 +106,37 @@ pub struct Measurement {
 }
 
 impl Measurement {
+    /// One measurement of runs of case and control that were alternated ([`crate::Pairing::AlternatingCommands`]): each
+    /// is what one command of its side gave, in order of time. Wrong results of either side are kept; facts of the
+    /// case win.
+    #[must_use]
+    pub fn alternated(runs: impl IntoIterator<Item = (Of, Self)>) -> Self {
+        let mut all = Self {
+            verdict: Verdict::Correct,
+            error: None,
+            samples: Vec::new(),
+            probes: Vec::new(),
+            facts: BTreeMap::new(),
+        };
+        for (of, run) in runs {
+            if let (Verdict::Correct, Verdict::Incorrect { reason }) = (&all.verdict, &run.verdict) {
+                let reason = match of {
+                    Of::Case => reason.clone(),
+                    Of::Control => format!("control: {reason}"),
+                };
+                all.verdict = Verdict::Incorrect { reason };
+            }
+            if of == Of::Case {
+                all.error = run.error.or(all.error);
+                all.facts.extend(run.facts);
+            }
+            all.samples
+                .extend(run.samples.into_iter().map(|sample| Sample { of, ..sample }));
+            all.probes.extend(run.probes);
+        }
+        all
+    }
+
     /// `(case, control)` values of neighbouring calls, in order: the k-th counted call of each.
     #[must_use]
     pub fn pairs(&self) -> Vec<(f64, f64)> {

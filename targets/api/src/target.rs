@@ -5,22 +5,33 @@ use std::path::{Path, PathBuf};
 
 use planner::{Assignment, Plan, Refusal, Rules, Workload};
 
-use crate::command::{BuildFailure, BuildInfo, BuildUnit, Captured, CommandSpec};
-use crate::estimate::Estimator;
+use crate::command::{BuildFailure, BuildInfo, BuildUnit, Captured, CommandSpec, SourceFile};
+use crate::estimate::{Estimate, Estimator};
 use crate::machine::{Host, Machine, Tool, ToolSpec};
-use crate::measurement::{Malformed, Measurement};
+use crate::measurement::{Malformed, Measurement, Verdict};
+use crate::pattern::SourcePattern;
+use crate::round::{LockHolder, Places, Round, RoundCaptured};
 
 /// The table of a definition that is named after its target.
 pub type Options = toml::Table;
 
 /// A wrong option of a target.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{key}`: {message}")]
+#[error("`{}`: {message}", option(key))]
 pub struct OptionError {
-    /// `cpu.threads`.
+    /// `cpu.threads`, `command.build[3]`; it may end in `:start..end`, the bytes of that text which are meant
+    /// (`planner::Definition::option_error` finds the place in the file).
     pub key: String,
     /// What was found, what was expected.
     pub message: String,
+}
+
+/// The path without the bytes that are meant.
+fn option(key: &str) -> &str {
+    match key.rsplit_once(':') {
+        Some((path, part)) if part.contains("..") => path,
+        _ => key,
+    }
 }
 
 /// A program that measures the machine once: built and run by the coordinator in a temporary folder.
@@ -48,6 +59,18 @@ pub trait Target: Send + Sync {
 
     /// The machine, from what the host says and the probe printed.
     fn machine(&self, host: &Host, tools: Vec<Tool>, probe: Option<&Captured>) -> Result<Machine, Malformed>;
+
+    /// Files beside the definition that belong to what is frozen. The caller reads those that match, below the
+    /// definition's folder (or the frozen ones, of a frozen cohort), and hands them to
+    /// [`Configured::accept_sources`] before it asks for anything to be built. A pattern that matches nothing is an error.
+    fn sources(&self, _options: &Options) -> Result<Vec<SourcePattern>, OptionError> {
+        Ok(Vec::new())
+    }
+
+    /// Names of inherited variables whose values are recorded with the machine's instance, as `env.NAME`.
+    fn environment(&self, _options: &Options) -> Result<Vec<String>, OptionError> {
+        Ok(Vec::new())
+    }
 
     /// The target with its options on that machine.
     fn configure(&self, options: &Options, machine: &Machine) -> Result<Box<dyn Configured>, OptionError>;
@@ -173,6 +196,57 @@ pub trait Configured: Rules + Send + Sync {
 
     /// What it printed.
     fn parse_run(&self, workload: &Workload, captured: &Captured) -> Result<Measurement, Malformed>;
+
+    /// Takes the files that [`Target::sources`] asked for, sorted by path.
+    fn accept_sources(&mut self, _files: Vec<SourceFile>) {}
+
+    /// Everything that one round does. Targets that need one command only describe it in [`Configured::run`].
+    fn round(&self, request: &RunRequest, _places: &Places) -> Round {
+        Round::of(self.run(request))
+    }
+
+    /// Whether a round's result is right, as far as its run and its check tell: reports are not made yet.
+    fn verdict(&self, workload: &Workload, plan: &Plan, captured: &RoundCaptured) -> Result<Verdict, Malformed> {
+        self.parse_round(workload, plan, captured)
+            .map(|measurement| measurement.verdict)
+    }
+
+    /// What a round measured; see [`crate::round`] for when it is asked.
+    fn parse_round(
+        &self,
+        workload: &Workload,
+        _plan: &Plan,
+        captured: &RoundCaptured,
+    ) -> Result<Measurement, Malformed> {
+        self.parse_run(workload, &captured.run)
+    }
+
+    /// The target's own words where a failed build or run is its refusal of the plan: then the outcome is `rejected`.
+    fn refusal(&self, _captured: &Captured) -> Option<String> {
+        None
+    }
+
+    /// Estimates of moment `build`, from the facts that [`Configured::parse_build`] gave for each unit of a case (by
+    /// label): they stand in the case's build record.
+    fn build_estimates(&self, _plan: &Plan, _facts: &BTreeMap<String, BTreeMap<String, String>>) -> Vec<Estimate> {
+        Vec::new()
+    }
+
+    /// Whether this log (standard output of a run) shows a run that finished and passed. A coordinator that died before
+    /// it wrote the record may then take the log for it, if `command.json` beside it has the same plan and digests.
+    fn recoverable(&self, _log: &str) -> bool {
+        false
+    }
+
+    /// Unit of one of the other numbers of a sample ([`crate::Sample::extra`]), where it is known.
+    fn sample_unit(&self, _column: &str) -> Option<String> {
+        None
+    }
+
+    /// Who takes the device lock.
+    fn lock(&self) -> LockHolder {
+        LockHolder::Guard
+    }
 
     /// How control and case are compared.
     fn pairing(&self) -> Pairing;
