@@ -1,0 +1,194 @@
+//! Definitions become cases.
+
+use std::path::Path;
+
+use target_api::{Exclusive, LockHolder, Pairing, Places};
+
+use crate::made::{Made, make, repository};
+
+const SMALL: &str = r#"
+target = "command"
+[command]
+run = ["./run.sh", "{tile}", "{mode}", ["--fast", "{extra}"]]
+[command.result]
+time = { regex = 'ns=(\d+)', unit = "ns" }
+pass = { regex = 'ok' }
+objective = "time"
+[parameters]
+tile = [8, 16, 32]
+mode = ["a", "b c"]
+extra = ["", "x"]
+constraints = ["tile > 8 or mode == 'a'"]
+"#;
+
+#[test]
+fn without_explore_every_legal_plan_is_a_case() {
+    let made = make("small.toml", SMALL).unwrap();
+    let selection = made.select();
+    let workload = &selection.workloads[0];
+    assert_eq!((workload.name.as_str(), workload.total), ("command", 10));
+    assert_eq!(workload.control, None);
+    let texts: Vec<&str> = workload.cases.iter().map(|case| case.text.as_str()).collect();
+    assert_eq!(texts.len(), 10);
+    assert_eq!(texts[0], "tile=8 mode=a extra=\"\"");
+    assert_eq!(texts[1], "tile=8 mode=a extra=x");
+    assert_eq!(texts[9], "tile=32 mode=\"b c\" extra=x");
+    assert_eq!(made.configured.pairing(), Pairing::None);
+    assert_eq!(made.configured.exclusive(), Exclusive::Host);
+}
+
+#[test]
+fn groups_are_left_out_where_they_say_nothing() {
+    let made = make("small.toml", SMALL).unwrap();
+    let places = Places {
+        cohort: Path::new("/c"),
+        sources: None,
+        run_log: Path::new("/c/x/run.log"),
+        device: "host",
+        device_lock: None,
+    };
+    let of = |index: usize| {
+        let case = made.select().workloads[0].cases[index].clone();
+        let plan = made.configured.plan(made.workload(), &case.assignment);
+        let run = made.round(&plan, None, Path::new("/c/x"), &places).run;
+        (run.program, run.arguments)
+    };
+    assert_eq!(of(8), ("./run.sh".into(), vec!["32".into(), "b c".into()]));
+    let arguments: Vec<String> = ["32", "b c", "--fast", "x"].map(str::to_owned).into();
+    assert_eq!(of(9), ("./run.sh".into(), arguments));
+}
+
+#[test]
+fn random_and_screened_exploration_use_the_planner() {
+    let random = format!("{SMALL}[explore]\nrandom = {{ count = 4, seed = 3 }}\n");
+    let some = make("small.toml", &random).unwrap().select();
+    assert_eq!(some.workloads[0].cases.len(), 4);
+    assert_eq!(some.workloads[0].cases[0].family, "random");
+    let screened = format!("{SMALL}[explore]\nscreen = {{ tile = [16, 32] }}\nexhaustive = true\n");
+    let two = make("small.toml", &screened).unwrap().select();
+    let texts: Vec<&str> = two.workloads[0].cases.iter().map(|case| case.text.as_str()).collect();
+    assert_eq!(texts, ["tile=16 mode=a extra=\"\"", "tile=32 mode=a extra=\"\""]);
+}
+
+#[test]
+fn strata_take_the_first_of_equals() {
+    let text = SMALL
+        .replace(
+            "tile = [8, 16, 32]",
+            "\"a.tile\" = [8, 16]\n\"a.unroll\" = [1, 2]\n\"b.tile\" = [4, 8]",
+        )
+        .replace("{tile}", "{a.tile}/{a.unroll}/{b.tile}")
+        .replace("tile > 8 or mode == 'a'", "a.tile % a.unroll == 0");
+    let text = format!("{text}[explore]\nstrata = [{{ attribute = \"*.tile\", values = [8, 16] }}]\n");
+    let selection = make("small.toml", &text).unwrap().select();
+    let cases: Vec<String> = selection.workloads[0]
+        .cases
+        .iter()
+        .map(|case| format!("{} {}", case.name, case.text))
+        .collect();
+    assert_eq!(
+        cases,
+        [
+            "a-00 a.tile=8 a.unroll=1 b.tile=4 mode=a extra=\"\"",
+            "a-01 a.tile=16 a.unroll=1 b.tile=4 mode=a extra=\"\"",
+            "b-00 a.tile=8 a.unroll=1 b.tile=8 mode=a extra=\"\"",
+        ]
+    );
+}
+
+#[test]
+fn the_matrix_product_plans_its_fifteen_cases() {
+    let made = Made::shipped("matmul-command.toml");
+    let selection = made.select();
+    let workload = &selection.workloads[0];
+    assert_eq!(workload.total, 15);
+    assert_eq!(workload.cases.len(), 15);
+    assert_eq!(workload.control.as_deref(), Some("plain"));
+    assert_eq!(made.configured.pairing(), Pairing::AlternatingCommands);
+    let plan = made.plan("plain");
+    let estimate = made.configured.estimators()[0].estimate(made.workload(), &plan);
+    assert!((estimate.value - (32.0 * 32.0 * 1000.0 + 256.0 * 256.0 * 256.0)).abs() < 1e-6);
+    assert_eq!((estimate.name.as_str(), estimate.unit.as_str()), ("model", "ns"));
+    assert_eq!(estimate.parts[0], ("blocks".to_owned(), 1_024_000.0));
+}
+
+#[test]
+fn the_published_driver_gets_its_55_cases_and_their_texts() {
+    let made = Made::shipped("siglip-mlp-ipu21-driver.toml");
+    let selection = made.select();
+    assert!(selection.refused.is_empty());
+    let published = std::fs::read_to_string(repository("planner/tests/data/siglip-mlp-ipu21.txt")).unwrap();
+    let published: Vec<&str> = published.lines().collect();
+    assert_eq!(published.len(), 55);
+    let lock = Path::new("/locks/ipu21.lock");
+    let places = Places {
+        cohort: Path::new("/c"),
+        sources: None,
+        run_log: Path::new("/c/cases/x/run.log"),
+        device: "ipu21",
+        device_lock: Some(lock),
+    };
+    let mut found = Vec::new();
+    for case in &selection.workloads[0].cases {
+        let plan = made.configured.plan(made.workload(), &case.assignment);
+        assert!(made.configured.build(made.workload(), &plan).unwrap().is_empty());
+        let round = made.round(&plan, None, Path::new("/c/cases/x"), &places);
+        let run = &round.run.arguments;
+        assert_eq!(
+            run[..7],
+            [
+                "ipu21.json",
+                "/opt/ipu-sdk",
+                "/locks/ipu21.lock",
+                "siglip MLP benchmark",
+                "1",
+                "/c/cases/x/package",
+                "/c/cases/x/execution.profile"
+            ]
+        );
+        assert_eq!(run.len(), 9, "no mapping file for the identity");
+        found.push(format!("{} {} {}", case.name, run[7], run[8]));
+    }
+    assert_eq!(found, published);
+    assert_eq!(made.definition.explore.adaptive.unwrap().cross, 3);
+    assert_eq!(made.configured.lock(), LockHolder::Child);
+    assert_eq!(
+        made.configured.exclusive(),
+        Exclusive::Devices(vec!["ipu21".to_owned()])
+    );
+}
+
+#[test]
+fn a_mapping_is_written_where_it_is_named() {
+    let made = Made::shipped("siglip-mlp-ipu21-driver.toml");
+    let mut assignment = made.configured.defaults(made.workload()).unwrap();
+    assignment.set("mapping", "transpose-4".into());
+    let plan = made.configured.plan(made.workload(), &assignment);
+    let places = Places {
+        cohort: Path::new("/c"),
+        sources: None,
+        run_log: Path::new("/c/x/run.log"),
+        device: "ipu21",
+        device_lock: Some(Path::new("/l")),
+    };
+    let round = made.round(&plan, None, Path::new("/c/x"), &places);
+    assert_eq!(round.run.arguments[7], "/c/x/tile-mapping.json");
+    let [file] = &round.files[..] else { panic!("one file") };
+    assert_eq!(file.path, "tile-mapping.json");
+    let map: Vec<u32> = serde_json::from_str(&file.text).unwrap();
+    assert_eq!((map.len(), map[1], map[4]), (1472, 368, 1));
+}
+
+#[test]
+fn an_operation_that_the_workload_lacks_is_refused() {
+    let made = Made::shipped("siglip-mlp-ipu21-driver.toml");
+    let gemm = planner::Workload {
+        name: "other".to_owned(),
+        operations: Vec::new(),
+    };
+    let refusal = made.configured.space(&gemm).unwrap_err().to_string();
+    assert!(
+        refusal.contains("`{constraint:up}` names an operation that workload `other` does not have"),
+        "{refusal}"
+    );
+}
