@@ -92,10 +92,10 @@ impl Free {
             ..measure
         };
         if document.explore.is_some() || document.case.is_empty() {
-            let end = source.text.len()..source.text.len();
+            let span = self.places.find(source, "parameters").unwrap_or(0..0);
             let explore = document.explore.take().unwrap_or(Located {
-                value: everything(end.clone()),
-                span: end,
+                value: everything(span.clone()),
+                span,
             });
             document.explore = Some(screen_all(explore, &parameters));
         }

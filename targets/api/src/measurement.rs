@@ -156,3 +156,44 @@ impl Measurement {
             .collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(value: f64, verdict: Verdict) -> Measurement {
+        Measurement {
+            verdict,
+            error: None,
+            samples: vec![Sample {
+                of: Of::Case,
+                warm_up: false,
+                value,
+                phases: Vec::new(),
+                extra: BTreeMap::new(),
+            }],
+            probes: Vec::new(),
+            facts: BTreeMap::from([("value".to_owned(), value.to_string())]),
+        }
+    }
+
+    #[test]
+    fn alternated_runs_become_pairs() {
+        let right = |value| run(value, Verdict::Correct);
+        let all = Measurement::alternated([
+            (Of::Control, right(4.0)),
+            (Of::Case, right(1.0)),
+            (Of::Case, right(2.0)),
+            (Of::Control, right(5.0)),
+        ]);
+        assert_eq!(all.verdict, Verdict::Correct);
+        assert_eq!(all.pairs(), [(1.0, 4.0), (2.0, 5.0)]);
+        assert_eq!(all.facts["value"], "2", "facts are the case's");
+
+        let reason = || "row 3".to_owned();
+        let wrong = run(9.0, Verdict::Incorrect { reason: reason() });
+        let all = Measurement::alternated([(Of::Case, right(1.0)), (Of::Control, wrong)]);
+        let reason = format!("control: {}", reason());
+        assert_eq!(all.verdict, Verdict::Incorrect { reason });
+    }
+}

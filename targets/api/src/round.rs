@@ -103,6 +103,8 @@ pub struct RoundCaptured {
     pub check: Option<Captured>,
     /// Of the reports that ran, by name.
     pub reports: BTreeMap<String, Captured>,
+    /// What the build record of the case says of its units: label -> facts.
+    pub build: BTreeMap<String, BTreeMap<String, String>>,
 }
 
 /// Who takes the device lock.

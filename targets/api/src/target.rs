@@ -233,7 +233,8 @@ pub trait Configured: Rules + Send + Sync {
     }
 
     /// Whether this log (standard output of a run) shows a run that finished and passed. A coordinator that died before
-    /// it wrote the record may then take the log for it, if `command.json` beside it has the same plan and digests.
+    /// it wrote the record may then take the log for the run's output, with exit code 0, if `command.json` beside it has
+    /// the same plan and digests, and go on with what comes after the run. A partial or failing log is never taken.
     fn recoverable(&self, _log: &str) -> bool {
         false
     }

@@ -20,7 +20,7 @@ use crate::settings::{Settings, mapping_of};
 use crate::template::Filling;
 
 /// Label of what a case is built from.
-const PROGRAM: &str = "program";
+pub(crate) const PROGRAM: &str = "program";
 
 /// Label of the sources that all commands run among.
 const SOURCES: &str = "sources";

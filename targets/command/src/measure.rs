@@ -7,6 +7,7 @@ use planner::definition::command::{Direction, When};
 use serde_json::Value;
 use target_api::{Captured, Malformed, Measurement, Of, RoundCaptured, Sample, Verdict};
 
+use crate::configured::PROGRAM;
 use crate::number::{From, Output, column};
 use crate::reading::Reading;
 
@@ -66,6 +67,16 @@ fn how(captured: &Captured) -> String {
     }
 }
 
+/// A number that the build printed, from its record.
+fn recorded(captured: &RoundCaptured, name: &str) -> Result<f64, String> {
+    let facts = captured.build.get(PROGRAM);
+    let text = facts
+        .and_then(|facts| facts.get(name))
+        .ok_or("the build did not print it")?;
+    text.parse()
+        .map_err(|_| format!("the build's record has `{text}`, which is no number"))
+}
+
 impl Reading {
     /// Whether the result of a round is right, as far as run and check tell.
     pub(crate) fn verdict(&self, captured: &RoundCaptured) -> Result<Verdict, Malformed> {
@@ -103,7 +114,11 @@ impl Reading {
             let words: Vec<String> = missing.iter().map(|(name, why)| format!("{name}: {why}")).collect();
             facts.insert("missing".to_owned(), words.join("; "));
         }
-        let printed = self.numbers.iter().filter(|number| number.moment == When::Build);
+        // Of a build they stand in its own record.
+        let printed = self
+            .numbers
+            .iter()
+            .filter(|number| number.moment == When::Build && !self.builds);
         let printed: Vec<String> = printed
             .filter(|number| numbers.contains_key(&number.name))
             .map(|number| column(&number.name, number.unit.as_deref()))
@@ -163,8 +178,10 @@ impl Reading {
         for number in &self.numbers {
             let log = match number.moment {
                 When::Run => log,
-                // It stands in the build's own output, and in its record.
-                When::Build if self.builds => continue,
+                When::Build if self.builds => {
+                    take(&number.name, recorded(captured, &number.name));
+                    continue;
+                }
                 When::Build => before,
             };
             take(&number.name, number.read(&RoundOutput { log, captured }));

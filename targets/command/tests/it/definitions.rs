@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use target_api::{Exclusive, LockHolder, Pairing, Places};
+use target_api::{Captured, Exclusive, LockHolder, Pairing, Places, RoundCaptured};
 
 use crate::made::{Made, make, repository};
 
@@ -191,4 +191,80 @@ fn an_operation_that_the_workload_lacks_is_refused() {
         refusal.contains("`{constraint:up}` names an operation that workload `other` does not have"),
         "{refusal}"
     );
+}
+
+/// The example that people are shown, whole.
+const EXAMPLE: &str = r#"
+target = "command"
+[command]
+sources = ["kernels/**/*.c", "build.sh"]
+env = { OMP_NUM_THREADS = "1" }
+pass_env = ["LD_LIBRARY_PATH"]
+probe = { compiler = ["gcc", "--version"] }
+build = ["gcc", "-O3", "-DTILE={tile}", "-DUNROLL={unroll}", "-o", "{artifact}", "kernels/matmul.c"]
+run = ["{artifact}", "--size", "1024", "--device", "{device}"]
+check = ["./check.py", "{run_log}"]
+devices = ["gpu0", "gpu1"]
+timeout = { build = "10m", run = "60s", check = "10s" }
+setup = ["module load gcc/13"]
+launcher = ["apptainer", "exec", "image.sif"]
+[[command.report]]
+name = "barriers"
+run = ["profile-cli", "barriers", "{case_dir}/execution.profile", "--json"]
+[command.result]
+cycles = { regex = '\bcycles=(\d+)', unit = "cycles" }
+scheduled = { json = "barriers", pointer = "/*/scheduledEventCycles", reduce = "sum" }
+expanded = { regex = 'expanded_cycles=(\d+)', moment = "build" }
+expanded_exchange = { regex = 'exchange_cycles=(\d+)', moment = "build" }
+pass = { regex = 'hardwareTest=PASS' }
+loaded = { regex = 'application loaded' }
+objective = "cycles"
+[derived]
+placed = "expanded - expanded_exchange + scheduled"
+[parameters]
+tile = [8, 16, 32, 64]
+unroll = "1:8:1"
+constraints = ["tile % unroll == 0", "tile * unroll <= 256"]
+[estimates.model]
+terms = { tile = "tile", inverse = "1 / unroll" }
+coefficients = { tile = 2.0, inverse = 100.0 }
+"#;
+
+#[test]
+fn the_example_plans_and_joins_what_build_run_and_report_printed() {
+    let made = make("example.toml", EXAMPLE).unwrap();
+    assert_eq!(made.select().workloads[0].cases.len(), 15);
+    let ended = |stdout: &str| Captured {
+        stdout: stdout.to_owned(),
+        exit_code: Some(0),
+        ..Captured::default()
+    };
+    let plan = made.first();
+    let unit = &made.configured.build(made.workload(), &plan).unwrap()[0];
+    let printed = ended("expanded_cycles=100 exchange_cycles=30\n");
+    let facts = made.configured.parse_build(unit, &printed).unwrap().facts;
+    let captured = RoundCaptured {
+        run: ended("application loaded\ncycles=120\nhardwareTest=PASS\n"),
+        check: Some(ended("")),
+        reports: [("barriers".to_owned(), ended("[{\"scheduledEventCycles\": 41}]"))].into(),
+        build: [("program".to_owned(), facts)].into(),
+    };
+    let measurement = made.configured.parse_round(made.workload(), &plan, &captured).unwrap();
+    assert!(measurement.facts.is_empty(), "{:?}", measurement.facts);
+    let sample = &measurement.samples[0];
+    assert!((sample.value - 120.0).abs() < 1e-12);
+    assert!((sample.extra["placed"] - 111.0).abs() < 1e-12);
+}
+
+#[test]
+fn a_space_that_is_too_large_for_all_says_so() {
+    let large = SMALL.replace("tile = [8, 16, 32]", "tile = \"1:40000:1\"");
+    let made = make("small.toml", &large).unwrap();
+    let error = planner::select::select(&made.definition, &*made.configured).unwrap_err();
+    insta::assert_snapshot!(error.to_string(), @r"
+    `small.toml:9:2`: the screened space of workload `command` holds 159984 plans, more than the limit of 100000
+      |
+    9 | [parameters]
+      |  ^^^^^^^^^^
+    ");
 }
