@@ -1,1 +1,92 @@
-fn main() {}
+//! `layout-sweep`: finds the fastest way to lay a workload out on a machine, and says how far each cost model can be
+//! trusted while doing it.
+//!
+//! One file per subcommand; each parses, calls and prints.
+
+mod analyze;
+mod crossing;
+mod doctor;
+mod failure;
+mod freeze;
+mod freezing;
+mod output;
+mod place;
+mod plan;
+mod planning;
+mod progress;
+mod registry;
+mod run;
+mod running;
+mod status;
+mod sweep;
+mod targets;
+mod trial;
+mod verify;
+mod workloads;
+
+use std::ffi::OsString;
+
+use clap::{Parser, Subcommand};
+
+use failure::Failure;
+
+/// Finds the fastest way to lay a workload out on a machine, and says how far each cost model can be trusted.
+#[derive(Parser)]
+#[command(version, about, arg_required_else_help = true, max_term_width = 100)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// The main job: plan, freeze or resume, run, analyze; prints the result and where the report lies.
+    Sweep(sweep::Arguments),
+    /// Show which cases a definition makes, or count geometries; builds and runs nothing.
+    Plan(plan::Arguments),
+    /// Build, check and measure one plan now, without a cohort.
+    Try(trial::Arguments),
+    /// Freeze a definition into a cohort, without running it.
+    Freeze(freeze::Arguments),
+    /// Run what is left of a frozen cohort.
+    Run(run::Arguments),
+    /// Say what is done, running and left; works while a run goes on.
+    Status(status::Arguments),
+    /// Check a cohort against its digests and this machine; runs nothing.
+    Verify(verify::Arguments),
+    /// Evaluate a cohort and write its report.
+    Analyze(analyze::Arguments),
+    /// List the targets, or the attributes of one.
+    Targets(targets::Arguments),
+    /// List the workloads that definitions can name.
+    Workloads(workloads::Arguments),
+    /// Say what this machine can measure, and how well.
+    Doctor(doctor::Arguments),
+}
+
+fn main() -> std::process::ExitCode {
+    let raw: Vec<OsString> = std::env::args_os().collect();
+    // The guard is started once per round: it must not pay for the parser of everything else.
+    if let Some(code) = coordinator::guard::hidden_subcommand(&raw[1..]) {
+        std::process::exit(code);
+    }
+    // Usage errors are clap's own; it exits with 2, as ours do.
+    let result = match Arguments::parse_from(raw).command {
+        Command::Sweep(arguments) => sweep::execute(&arguments),
+        Command::Plan(arguments) => plan::execute(&arguments),
+        Command::Try(arguments) => trial::execute(&arguments),
+        Command::Freeze(arguments) => freeze::execute(&arguments),
+        Command::Run(arguments) => run::execute(&arguments),
+        Command::Status(arguments) => status::execute(&arguments),
+        Command::Verify(arguments) => verify::execute(&arguments),
+        Command::Analyze(arguments) => analyze::execute(&arguments),
+        Command::Targets(arguments) => targets::execute(&arguments),
+        Command::Workloads(arguments) => workloads::execute(&arguments),
+        Command::Doctor(arguments) => doctor::execute(&arguments),
+    };
+    let code = result.unwrap_or_else(|failure: Failure| {
+        output::narrate(&failure.to_string());
+        failure.code
+    });
+    code.into()
+}

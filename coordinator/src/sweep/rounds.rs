@@ -107,6 +107,7 @@ async fn run_round(
         control,
         harness: harness.as_deref(),
         inputs: &context.dir().workload_inputs(&workload.name),
+        round: visit.round,
         pairs: visit.pairs,
         case_dir: &place.folder,
     });

@@ -72,6 +72,12 @@ pub trait Target: Send + Sync {
         Ok(Vec::new())
     }
 
+    /// What was measured of the machine, as lines of name and value for a person; labelled where they are derived.
+    fn describe(&self, machine: &Machine) -> Vec<(String, String)> {
+        let _ = machine;
+        Vec::new()
+    }
+
     /// The target with its options on that machine.
     fn configure(&self, options: &Options, machine: &Machine) -> Result<Box<dyn Configured>, OptionError>;
 }
@@ -129,6 +135,8 @@ pub struct RunRequest<'a> {
     pub harness: Option<&'a Path>,
     /// Folder of this workload's inputs.
     pub inputs: &'a Path,
+    /// Which round of the case this is, from 0: whoever alternates the order within pairs goes on alternating from it.
+    pub round: u32,
     /// Pairs of calls wanted.
     pub pairs: u32,
     /// Folder that the command may write to.

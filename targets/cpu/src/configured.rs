@@ -261,6 +261,7 @@ impl Configured for Configuration {
             cores: self.settings.cores.clone(),
             pairs: request.pairs,
             warm_case: true,
+            case_first: request.round % 2 == 1,
             control,
             case,
         });

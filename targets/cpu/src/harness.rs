@@ -56,6 +56,9 @@ pub struct RunRequest<'a> {
     pub pairs: u32,
     /// Whether the case gets a warm-up call too; the control always does.
     pub warm_case: bool,
+    /// Whether the case is called first in the first pair; who is first alternates from there, since the first call after
+    /// a probe finds other caches than the second.
+    pub case_first: bool,
     /// What the case is compared with.
     pub control: PlanObjects,
     /// The case; `None` measures the control alone.
@@ -76,6 +79,7 @@ pub fn run_arguments(request: &RunRequest<'_>) -> Vec<String> {
         format!("cores={}", cores.join(",")),
         format!("pairs={}", request.pairs),
         format!("warm_case={}", u8::from(request.warm_case)),
+        format!("case_first={}", u8::from(request.case_first)),
     ];
     for (product, weights) in request.products.iter().zip(&request.weights) {
         let activation = product.activation.as_deref().unwrap_or("-");

@@ -7,6 +7,7 @@ pub mod chain;
 pub mod codegen;
 pub mod compile;
 pub mod configured;
+mod describe;
 pub mod estimate;
 pub mod facts;
 pub mod geometry;

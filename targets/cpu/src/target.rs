@@ -3,6 +3,7 @@
 use target_api::{Captured, Configured, Host, Machine, Malformed, OptionError, Options, Probe, Target, Tool, ToolSpec};
 
 use crate::configured::{COMPILER, Configuration, harness_unit};
+use crate::describe::describe;
 use crate::harness::machine_arguments;
 use crate::isa::Isa;
 use crate::machine::{self, best_isa};
@@ -65,6 +66,10 @@ impl Target for Cpu {
 
     fn machine(&self, host: &Host, tools: Vec<Tool>, probe: Option<&Captured>) -> Result<Machine, Malformed> {
         machine::machine(host, tools, probe)
+    }
+
+    fn describe(&self, machine: &Machine) -> Vec<(String, String)> {
+        describe(machine)
     }
 
     fn configure(&self, options: &Options, machine: &Machine) -> Result<Box<dyn Configured>, OptionError> {

@@ -179,6 +179,7 @@ fn misuse_ends_with_a_message_and_no_result() {
         cores: support::cores(),
         pairs: 1,
         warm_case: false,
+        case_first: false,
         control: object,
         case: None,
     };

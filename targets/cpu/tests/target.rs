@@ -169,6 +169,7 @@ fn measured_configured_built_run_and_read() {
             control: (at > 0).then(|| control.clone()),
             harness: Some(&harness),
             inputs: &inputs,
+            round: 0,
             pairs: 2,
             case_dir: folder.path(),
         };
@@ -215,6 +216,7 @@ fn measured_configured_built_run_and_read() {
         control: Some(control),
         harness: Some(&harness),
         inputs: &inputs,
+        round: 0,
         pairs: 1,
         case_dir: folder.path(),
     };

@@ -79,6 +79,7 @@ impl Made {
             control: None,
             harness: None,
             inputs: Path::new("/nowhere"),
+            round: 0,
             pairs: 1,
             case_dir,
         };

@@ -1,7 +1,7 @@
 /* Loads generated objects and measures them; prints one JSON object.
  *
  *   harness machine [CORE]
- *   harness run KEY=VALUE...      x, reference, tolerance, tokens, gemm (repeated), cores, pairs, warm_case,
+ *   harness run KEY=VALUE...      x, reference, tolerance, tokens, gemm (repeated), cores, pairs, warm_case, case_first,
  *                                 control.threads, control.carry, control.object (repeated), and the same for case
  *
  * Exit code 0: an object was printed, whatever it says; anything else: a message on stderr. */

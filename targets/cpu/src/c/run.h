@@ -32,7 +32,7 @@ static struct {
     const char *x_path, *reference_path;
     double tolerance;
     long tokens;
-    int products, pairs, warm_case, cores;
+    int products, pairs, warm_case, case_first, cores;
     int core[MAX_WORKERS];
     struct product product[MAX_GEMMS];
     struct memory x;
@@ -81,6 +81,7 @@ static void parse_run(int count, char **arguments)
         else if (!strcmp(key, "tokens")) run.tokens = atol(value);
         else if (!strcmp(key, "pairs")) run.pairs = atoi(value);
         else if (!strcmp(key, "warm_case")) run.warm_case = atoi(value);
+        else if (!strcmp(key, "case_first")) run.case_first = atoi(value);
         else if (!strcmp(key, "gemm")) parse_product(value);
         else if (!strcmp(key, "cores")) {
             for (char *next = value; *next && run.cores < MAX_WORKERS; next += *next == ',')
@@ -272,8 +273,11 @@ static int run_mode(int count, char **arguments)
     if (paired && run.warm_case) call_plan(&run.candidate, 1, 0);
     for (int pair = 0; pair < run.pairs; pair++) {
         take_probe();
+        /* Who is first alternates: the first call after a probe finds other caches than the second. */
+        const int case_first = paired && ((pair + run.case_first) & 1);
+        if (case_first) call_plan(&run.candidate, 0, pair);
         call_plan(&run.control, 0, pair);
-        if (paired) call_plan(&run.candidate, 0, pair);
+        if (paired && !case_first) call_plan(&run.candidate, 0, pair);
     }
     take_probe();
 

@@ -156,6 +156,7 @@ impl Workshop {
             cores: cores(),
             pairs: 1,
             warm_case: false,
+            case_first: false,
             control,
             case,
         };

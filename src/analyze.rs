@@ -1,0 +1,72 @@
+//! `layout-sweep analyze`, and the end of `sweep`.
+
+use std::path::{Path, PathBuf};
+
+use analyzer::{Analysis, AnalyzeError};
+use clap::Args;
+use cohort::{CohortDir, Snapshot};
+use coordinator::ExitCode;
+
+use crate::failure::Failure;
+use crate::output::{Format, narrate, print, print_json};
+use crate::place::report_of;
+
+/// Arguments of `analyze`.
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// The cohort's folder.
+    cohort: PathBuf,
+    /// The report's folder.
+    #[arg(long, value_name = "DIR")]
+    report: Option<PathBuf>,
+    /// How to print.
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+}
+
+/// Evaluates a cohort.
+pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let report = arguments.report.clone().unwrap_or_else(|| report_of(&arguments.cohort));
+    analyze(&arguments.cohort, &report, arguments.format)
+}
+
+/// Writes the report of `cohort` into `report` and prints the result. A cohort without any result gives an overview and
+/// exit code 3.
+pub(crate) fn analyze(cohort: &Path, report: &Path, format: Format) -> Result<ExitCode, Failure> {
+    let snapshot = Snapshot::read(&CohortDir::new(cohort)).map_err(|error| {
+        Failure::because(
+            ExitCode::Mismatch,
+            format!("`{}` can't be read", cohort.display()),
+            error,
+        )
+    })?;
+    let (analysis, code) = match analyzer::analyze(&snapshot, report) {
+        Ok(analysis) => (analysis, ExitCode::Done),
+        Err(AnalyzeError::NoCorrectCase { analysis, report }) => {
+            narrate(&format!(
+                "no case has a correct result; the overview lies in `{}`",
+                report.display()
+            ));
+            (*analysis, ExitCode::SomeFailed)
+        }
+        Err(error) => {
+            return Err(Failure::because(
+                ExitCode::Failure,
+                "the cohort can't be analysed",
+                error,
+            ));
+        }
+    };
+    show(&analysis, cohort, report, format)?;
+    Ok(code)
+}
+
+fn show(analysis: &Analysis, cohort: &Path, report: &Path, format: Format) -> Result<(), Failure> {
+    if format == Format::Json {
+        return print_json(analysis);
+    }
+    print(&analyzer::tables::render(analysis));
+    print(&format!("report: {}", report.join("report.md").display()));
+    print(&format!("cohort: {}", cohort.display()));
+    Ok(())
+}

@@ -1,0 +1,170 @@
+//! `layout-sweep freeze`, and finding the cohort of a definition.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use cohort::{CohortDir, Frozen};
+use coordinator::ExitCode;
+
+use crate::failure::Failure;
+use crate::freezing;
+use crate::output::{self, print};
+use crate::place::cohort_of;
+use crate::planning::Planning;
+
+/// Arguments of `freeze`.
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// The sweep definition.
+    definition: PathBuf,
+    #[command(flatten)]
+    place: Place,
+}
+
+/// Which cohort belongs to a definition.
+#[derive(Args)]
+pub(crate) struct Place {
+    /// The cohort's folder (default: the definition's path without `.toml`).
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cohort: Option<PathBuf>,
+    /// Freeze a sibling (`STEM-2`, ...) if the definition was edited after its cohort was frozen; it reuses finished
+    /// builds, and nothing is deleted.
+    #[arg(long)]
+    pub(crate) new: bool,
+}
+
+/// Freezes a definition.
+pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let (frozen, fresh) = open_or_freeze(&arguments.definition, &arguments.place)?;
+    let dir = frozen.dir().path().display();
+    let cases = frozen.manifest().cases;
+    print(&if fresh {
+        format!("`{dir}` is frozen: {cases} cases")
+    } else {
+        format!("`{dir}` was frozen before from this very definition: {cases} cases")
+    });
+    Ok(ExitCode::Done)
+}
+
+/// Where the cohort of a definition is or may be.
+struct Search {
+    /// Frozen from this very text.
+    same: Option<Frozen>,
+    /// The newest one that was frozen from another text.
+    newest: Option<Frozen>,
+    /// The first folder that is free.
+    free: PathBuf,
+    text: String,
+}
+
+/// The cohort that was frozen from this very text, if there is one.
+pub(crate) fn find(definition: &Path, place: &Place) -> Result<Option<Frozen>, Failure> {
+    Ok(search(definition, place)?.same)
+}
+
+/// The cohort that was frozen from this text: an existing one, or a new one. Says whether it is new.
+pub(crate) fn open_or_freeze(definition: &Path, place: &Place) -> Result<(Frozen, bool), Failure> {
+    let Search {
+        same,
+        newest,
+        free,
+        text,
+    } = search(definition, place)?;
+    if let Some(frozen) = same {
+        return Ok((frozen, false));
+    }
+    if let Some(frozen) = &newest
+        && !place.new
+    {
+        return Err(edited(definition, frozen, &text));
+    }
+    let planning = Planning::of_path(definition)?;
+    let selection = planning.select()?;
+    for line in crate::plan::told(&selection.refused, &selection) {
+        output::narrate(&line);
+    }
+    let frozen = freezing::freeze(&planning, &selection, &free)?;
+    Ok((frozen, true))
+}
+
+/// Looks at `STEM/`, `STEM-2/`, ... until one is free.
+fn search(definition: &Path, place: &Place) -> Result<Search, Failure> {
+    let text = fs_err::read_to_string(definition)
+        .map_err(|error| Failure::because(ExitCode::Usage, "the definition can't be read", error))?;
+    let first = place.cohort.clone().unwrap_or_else(|| cohort_of(definition));
+    if first == definition {
+        return Err(
+            Failure::usage(format!("`{}` would be the cohort of itself", definition.display()))
+                .help("a definition's name ends in `.toml`; `--cohort DIR` chooses another folder"),
+        );
+    }
+    let mut newest = None;
+    let mut free = first.clone();
+    let mut number = 1_u32;
+    while occupied(&free)? {
+        let frozen = open(&free)?;
+        if frozen.manifest().definition == text {
+            return Ok(Search {
+                same: Some(frozen),
+                newest,
+                free,
+                text,
+            });
+        }
+        newest = Some(frozen);
+        number += 1;
+        free = sibling(&first, number);
+    }
+    Ok(Search {
+        same: None,
+        newest,
+        free,
+        text,
+    })
+}
+
+/// Opens a cohort.
+pub(crate) fn open(path: &Path) -> Result<Frozen, Failure> {
+    Frozen::open(&CohortDir::new(path)).map_err(|error| {
+        Failure::because(
+            ExitCode::Mismatch,
+            format!("`{}` can't be opened", path.display()),
+            error,
+        )
+    })
+}
+
+/// Whether something stands at `path`; an empty folder counts as free.
+fn occupied(path: &Path) -> Result<bool, Failure> {
+    match fs_err::read_dir(path) {
+        Ok(mut entries) => Ok(entries.next().is_some()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(Failure::because(
+            ExitCode::Usage,
+            "the cohort's folder can't be read",
+            error,
+        )),
+    }
+}
+
+fn sibling(first: &Path, number: u32) -> PathBuf {
+    let mut name = first.file_name().unwrap_or_default().to_owned();
+    name.push(format!("-{number}"));
+    first.with_file_name(name)
+}
+
+fn edited(definition: &Path, frozen: &Frozen, text: &str) -> Failure {
+    let dir = frozen.dir().path().display();
+    let (definition, manifest) = (definition.display(), frozen.manifest());
+    let change = planner::definition::changed_line(&manifest.definition, text).map_or_else(
+        || "only its line endings differ".to_owned(),
+        |(line, old, new)| format!("line {line} was `{old}` and is `{new}`"),
+    );
+    Failure::new(
+        ExitCode::Mismatch,
+        format!("`{definition}` was edited after `{dir}` was frozen from it: {change}"),
+    )
+    .help(format!(
+        "`--new` freezes a sibling that reuses finished builds; `layout-sweep run '{dir}'` goes on with what was frozen"
+    ))
+}

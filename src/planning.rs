@@ -1,0 +1,146 @@
+//! From a definition's path to a configured target and selected cases.
+
+use std::path::Path;
+
+use coordinator::machine::{MachineError, cache_folder};
+use coordinator::{ExitCode, Launcher, Measuring, measure_machine};
+use planner::definition::{Definition, Source};
+use planner::select::{Selection, select};
+use target_api::{Configured, Machine, Options, Target};
+
+use crate::failure::Failure;
+use crate::output;
+use crate::registry;
+
+/// A definition with its target on this machine.
+pub(crate) struct Planning {
+    /// The definition, read and checked.
+    pub(crate) definition: Definition,
+    /// This machine, or the one of a frozen cohort.
+    pub(crate) machine: Machine,
+    /// The target with its options.
+    pub(crate) configured: Box<dyn Configured>,
+}
+
+impl Planning {
+    /// Reads the definition at `path` and configures its target for this machine.
+    pub(crate) fn of_path(path: &Path) -> Result<Self, Failure> {
+        let text = fs_err::read_to_string(path)
+            .map_err(|error| Failure::because(ExitCode::Usage, "the definition can't be read", error))?;
+        let definition = parse(&path.display().to_string(), &text)?;
+        let machine = machine(target_of(&definition)?, &definition.options, false)
+            .map_err(|error| machine_failure(error, Some(&definition)))?;
+        Self::new(definition, machine)
+    }
+
+    /// The definition of a cohort that was frozen on `machine`.
+    pub(crate) fn of_frozen(path: &str, text: &str, machine: &Machine) -> Result<Self, Failure> {
+        Self::new(parse(path, text)?, machine.clone())
+    }
+
+    fn new(definition: Definition, machine: Machine) -> Result<Self, Failure> {
+        let configured = target_of(&definition)?
+            .configure(&definition.options, &machine)
+            .map_err(|error| Failure::usage(definition.option_error(&error.key, error.to_string()).to_string()))?;
+        Ok(Self {
+            definition,
+            machine,
+            configured,
+        })
+    }
+
+    /// The cases that the definition chooses.
+    pub(crate) fn select(&self) -> Result<Selection, Failure> {
+        select(&self.definition, &*self.configured).map_err(|error| Failure::usage(error.to_string()))
+    }
+}
+
+/// What starts commands: this very binary.
+pub(crate) fn launcher() -> Result<Launcher, Failure> {
+    let binary = std::env::current_exe()
+        .map_err(|error| Failure::because(ExitCode::Failure, "this program's own file can't be found", error))?;
+    Ok(Launcher::new(binary))
+}
+
+/// This machine as `target` sees it; measured once, or again if asked to.
+pub(crate) fn machine(target: &dyn Target, options: &Options, refresh: bool) -> Result<Machine, MachineOrFailure> {
+    let how = Measuring {
+        launcher: launcher().map_err(MachineOrFailure::Failure)?,
+        refresh,
+        cache: cache_folder(),
+        device_lock: None,
+    };
+    measure_machine(target, options, &how, &mut |event| {
+        if let coordinator::guard::GuardEvent::Waiting { holder } = event {
+            output::narrate(&format!(
+                "waiting to measure this machine: {}",
+                crate::progress::held_by(holder.as_ref())
+            ));
+        }
+    })
+    .map_err(MachineOrFailure::Machine)
+}
+
+/// This machine, as the target of a frozen cohort sees it now.
+pub(crate) fn machine_now(planning: &Planning) -> Result<Machine, Failure> {
+    machine(target_of(&planning.definition)?, &planning.definition.options, false)
+        .map_err(|error| machine_failure(error, Some(&planning.definition)))
+}
+
+/// Why there is no machine.
+pub(crate) enum MachineOrFailure {
+    /// It can't be measured.
+    Machine(MachineError),
+    /// Something before that failed.
+    Failure(Failure),
+}
+
+/// The message of a machine that can't be measured, with the place in the definition if an option is to blame.
+pub(crate) fn machine_failure(error: MachineOrFailure, definition: Option<&Definition>) -> Failure {
+    match (error, definition) {
+        (MachineOrFailure::Failure(failure), _) => failure,
+        (MachineOrFailure::Machine(MachineError::Option(error)), Some(definition)) => {
+            Failure::usage(definition.option_error(&error.key, error.to_string()).to_string())
+        }
+        (MachineOrFailure::Machine(error), _) => {
+            let code = match &error {
+                error if error.is_lock_timeout() => ExitCode::LockTimeout,
+                MachineError::Tool(_) | MachineError::Option(_) => ExitCode::Usage,
+                _ => ExitCode::Failure,
+            };
+            Failure::because(code, "this machine can't be measured", error)
+        }
+    }
+}
+
+/// The target is looked at first: under a wrong one every other complaint would mislead.
+fn parse(path: &str, text: &str) -> Result<Definition, Failure> {
+    #[derive(serde::Deserialize)]
+    struct OnlyTarget {
+        target: toml::Spanned<String>,
+    }
+    if let Ok(OnlyTarget { target }) = toml::from_str(text)
+        && registry::target(target.get_ref()).is_none()
+    {
+        let names: Vec<String> = registry::TARGETS
+            .iter()
+            .map(|target| format!("`{}`", target.id()))
+            .collect();
+        let message = format!(
+            "no target is called `{}`: expected {}",
+            target.get_ref(),
+            names.join(", ")
+        );
+        let source = Source {
+            path: path.to_owned(),
+            text: text.to_owned(),
+        };
+        return Err(Failure::usage(source.error(&target.span(), message).to_string()));
+    }
+    Definition::parse(path, text).map_err(|error| Failure::usage(error.to_string()))
+}
+
+fn target_of(definition: &Definition) -> Result<&'static dyn Target, Failure> {
+    registry::target(&definition.target.value)
+        .ok_or_else(|| Failure::usage(format!("no target is called `{}`", definition.target.value)))
+}

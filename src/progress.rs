@@ -1,0 +1,194 @@
+//! What a person sees while a sweep goes on: a bar in a terminal, plain lines elsewhere.
+
+use std::io::IsTerminal;
+use std::time::{Duration, Instant};
+
+use cohort::{BuildOutcome, RunOutcome};
+use coordinator::lock::Holder;
+use coordinator::{Event, Progress};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::output::narrate;
+
+/// Without a terminal a line about progress is written this often at most.
+const LINE_EVERY: Duration = Duration::from_secs(10);
+
+/// Shows progress on stderr.
+pub(crate) struct Display {
+    bar: Option<ProgressBar>,
+    last_line: Instant,
+    repeat: String,
+    running: Option<String>,
+}
+
+impl Display {
+    /// For a run of the cohort that is repeated by `repeat NAME`.
+    pub(crate) fn new(repeat: String) -> Self {
+        let bar = std::io::stderr().is_terminal().then(|| {
+            let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr());
+            let style = ProgressStyle::with_template("{prefix:>9} [{bar:24}] {pos}/{len} {wide_msg}");
+            bar.set_style(
+                style
+                    .unwrap_or_else(|_| ProgressStyle::default_bar())
+                    .progress_chars("=> "),
+            );
+            bar
+        });
+        Self {
+            bar,
+            last_line: Instant::now(),
+            repeat,
+            running: None,
+        }
+    }
+
+    /// Shows `event`.
+    pub(crate) fn show(&mut self, event: &Event<'_>, progress: &Progress) {
+        match event {
+            Event::Verified { accepted } => {
+                for difference in *accepted {
+                    self.say(&format!("accepted: {difference}"));
+                }
+            }
+            Event::Building { units, cases } => self.say(&format!("building {units} objects for {cases} cases")),
+            Event::Rebuilding { unit, why } => self.say(&format!("building {} again: {why}", short(unit))),
+            Event::Built { case, outcome } => self.built(case, outcome),
+            Event::Waiting { what, holder } => {
+                self.say(&format!(
+                    "waiting for the device ({}): {}",
+                    short(what),
+                    held_by(*holder)
+                ));
+            }
+            Event::RoundBegan { case, round } => self.running = Some(format!("{case} (round {})", round + 1)),
+            Event::RoundDone { case, outcome, .. } => self.ended(case, outcome),
+            Event::Grown { reason } => self.say(reason),
+            Event::Finishing => self.say("interrupted: finishing what runs (Ctrl-C again ends it at once)"),
+            Event::TimeOver => self.say("the time limit is over"),
+        }
+        self.draw(progress);
+    }
+
+    /// Takes the bar away.
+    pub(crate) fn finish(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+
+    fn built(&self, case: &str, outcome: &BuildOutcome) {
+        match outcome {
+            BuildOutcome::Built { .. } => {}
+            BuildOutcome::Rejected { reason } => self.say(&format!("rejected: `{case}`: {reason}")),
+            BuildOutcome::BuildFailed { reason } => self.failed("build-failed", case, reason),
+            BuildOutcome::TimedOut { reason } => self.failed("timed-out", case, reason),
+        }
+    }
+
+    fn ended(&self, case: &str, outcome: &RunOutcome) {
+        match outcome {
+            RunOutcome::Correct { .. } => {}
+            RunOutcome::Incorrect { reason, .. } => self.failed("incorrect", case, reason),
+            RunOutcome::RunFailed { reason } => self.failed("run-failed", case, reason),
+            RunOutcome::TimedOut { reason } => self.failed("timed-out", case, reason),
+        }
+    }
+
+    fn failed(&self, word: &str, case: &str, reason: &str) {
+        let case = shell_word(case);
+        self.say(&format!(
+            "{word}: {case}: {reason}\n  to repeat it: {} {case}",
+            self.repeat
+        ));
+    }
+
+    fn say(&self, line: &str) {
+        match &self.bar {
+            Some(bar) => bar.suspend(|| narrate(line)),
+            None => narrate(line),
+        }
+    }
+
+    fn draw(&mut self, progress: &Progress) {
+        let building = progress.builds_done < progress.builds;
+        let (word, done, all) = if building {
+            ("building", progress.builds_done, progress.builds)
+        } else {
+            ("measuring", progress.rounds_done, progress.rounds)
+        };
+        let mut message: Vec<String> = progress
+            .left
+            .map(|left| format!("{} left", minutes(left)))
+            .into_iter()
+            .collect();
+        if progress.failed > 0 {
+            message.push(format!("{} failed", progress.failed));
+        }
+        if let Some(bar) = &self.bar {
+            if let (false, Some(running)) = (building, &self.running) {
+                message.push(running.clone());
+            }
+            bar.set_prefix(word);
+            bar.set_length(all);
+            bar.set_position(done);
+            bar.set_message(message.join(", "));
+        } else if self.last_line.elapsed() >= LINE_EVERY && all > 0 {
+            self.last_line = Instant::now();
+            narrate(&format!("{word} {done}/{all} {}", message.join(", ")));
+        }
+    }
+}
+
+/// For whom one waits.
+pub(crate) fn held_by(holder: Option<&Holder>) -> String {
+    holder.map_or_else(
+        || "its holder can't be told".to_owned(),
+        |holder| format!("held by {holder}"),
+    )
+}
+
+/// `text` as one word of a POSIX shell.
+pub(crate) fn shell_word(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,@%+".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
+    }
+}
+
+/// A digest by its beginning; other names whole.
+fn short(what: &str) -> &str {
+    if cohort::digest::is_sha256(what) {
+        &what[..12]
+    } else {
+        what
+    }
+}
+
+fn minutes(left: Duration) -> String {
+    let seconds = left.as_secs();
+    if seconds >= 60 {
+        format!("{} min {:02} s", seconds / 60, seconds % 60)
+    } else {
+        format!("{seconds} s")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_survive_a_shell() {
+        assert_eq!(shell_word("up-03"), "up-03");
+        assert_eq!(shell_word("it's a case"), r"'it'\''s a case'");
+        assert_eq!(shell_word(""), "''");
+    }
+
+    #[test]
+    fn times_left_are_short() {
+        assert_eq!(minutes(Duration::from_secs(59)), "59 s");
+        assert_eq!(minutes(Duration::from_secs(125)), "2 min 05 s");
+    }
+}

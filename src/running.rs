@@ -1,0 +1,145 @@
+//! Running a frozen cohort, for `run` and `sweep` alike.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::Args;
+use cohort::{CohortDir, Frozen};
+use coordinator::sweep::Retry;
+use coordinator::{ExitCode, RunOptions, RunSummary};
+use planner::definition::TimeLimit;
+
+use crate::crossing;
+use crate::failure::Failure;
+use crate::output::narrate;
+use crate::planning::{self, Planning};
+use crate::progress::{Display, shell_word};
+
+/// How a cohort is run.
+#[derive(Args)]
+pub(crate) struct Options {
+    /// Work on these cases only: names or patterns with `*`, separated by commas.
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    only: Vec<String>,
+    /// Leave these cases alone.
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    exclude: Vec<String>,
+    /// Begin cases again: `failed`, `timed-out`, `incorrect`, or names.
+    #[arg(long, value_delimiter = ',', value_name = "WHICH")]
+    retry: Vec<String>,
+    /// Builds side by side (default: the number of cores).
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    jobs: Option<u16>,
+    /// Begin no round after this time (`90s`, `10m`); what was measured stays.
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    time_limit: Option<Duration>,
+    /// Go on although this differs from what was frozen: `machine.NAME` or `tool.NAME`, as the message says.
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    accept: Vec<String>,
+    /// Go on although these cases gave wrong results.
+    #[arg(long, value_delimiter = ',', value_name = "NAMES")]
+    accept_incorrect: Vec<String>,
+    /// The device's lock file, where it is not the usual one.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) device_lock: Option<PathBuf>,
+    /// Give up after waiting so long for the device.
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    lock_timeout: Option<Duration>,
+}
+
+/// A time as a person writes it.
+pub(crate) fn time(text: &str) -> Result<Duration, String> {
+    TimeLimit::parse(text).map(TimeLimit::duration)
+}
+
+/// Runs what is left of `frozen`, with a bar.
+pub(crate) fn run(frozen: &Frozen, options: &Options) -> Result<RunSummary, Failure> {
+    let manifest = frozen.manifest();
+    let path = frozen.dir().path();
+    let planning = Planning::of_frozen(
+        &manifest.origin.definition_path,
+        &manifest.definition,
+        &manifest.machine,
+    )?;
+    let now = planning::machine_now(&planning)?;
+    let mut run = RunOptions::new(&*planning.configured, &now);
+    run.only.clone_from(&options.only);
+    run.exclude.clone_from(&options.exclude);
+    run.retry = options
+        .retry
+        .iter()
+        .map(|word| word.parse::<Retry>())
+        .collect::<Result<_, _>>()
+        .unwrap_or_else(|impossible| match impossible {});
+    if let Some(jobs) = options.jobs {
+        run.jobs = usize::from(jobs);
+    }
+    run.time_limit = options.time_limit;
+    run.accept.clone_from(&options.accept);
+    run.accept_incorrect.clone_from(&options.accept_incorrect);
+    run.device_lock.clone_from(&options.device_lock);
+    run.lock_timeout = options.lock_timeout;
+    run.siblings = siblings(path);
+    let repeat = format!("layout-sweep run {} --retry", shell_word(&path.display().to_string()));
+    let mut display = Display::new(repeat);
+    let crosses = crossing::crosses(&planning, manifest);
+    let result = coordinator::run(path, &run, Some(crosses), &mut |event, progress| {
+        display.show(event, progress);
+    });
+    display.finish();
+    let summary = result.map_err(|error| {
+        let help = error.help();
+        let failure = Failure::because(error.exit_code(), format!("`{}` stopped", path.display()), error);
+        match help {
+            Some(help) => failure.help(help),
+            None => failure,
+        }
+    })?;
+    for dropped in &summary.dropped {
+        narrate(&format!(
+            "`{}`: a torn last line was left out; its round is measured again",
+            dropped.file.display()
+        ));
+    }
+    if !summary.stopped_by.is_empty() {
+        narrate(&format!(
+            "stopped: wrong results of {}; see them with `layout-sweep status`, then `--retry NAME` or `--accept-incorrect NAME`",
+            summary.stopped_by.join(", ")
+        ));
+    }
+    if summary.time_over {
+        narrate("partial: the time limit was over; the same command goes on");
+    }
+    Ok(summary)
+}
+
+/// Earlier cohorts of the same definition, `STEM` and `STEM-2` before `STEM-3`: they lend finished builds.
+fn siblings(path: &Path) -> Vec<PathBuf> {
+    let Some((stem, number)) = path
+        .file_name()
+        .and_then(|name| name.to_str())
+        .and_then(|name| name.rsplit_once('-'))
+        .and_then(|(stem, number)| Some((stem, number.parse::<u32>().ok()?)))
+    else {
+        return Vec::new();
+    };
+    (1..number)
+        .rev()
+        .map(|n| path.with_file_name(if n == 1 { stem.to_owned() } else { format!("{stem}-{n}") }))
+        .filter(|folder| CohortDir::new(folder).manifest().is_file())
+        .collect()
+}
+
+/// When this program is not the one that froze the cohort, becomes that one, with the same arguments. Comes back only
+/// when there is nothing to hand over.
+pub(crate) fn hand_over(frozen: &Frozen) -> Result<(), Failure> {
+    let arguments: Vec<_> = std::env::args_os().skip(1).collect();
+    coordinator::hand_over(frozen, &arguments).map_err(|error| {
+        Failure::because(
+            ExitCode::Mismatch,
+            "the program that froze the cohort can't take over",
+            error,
+        )
+        .help("restore the file, or freeze a sibling with `--new`")
+    })
+}

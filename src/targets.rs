@@ -1,0 +1,122 @@
+//! `layout-sweep targets`.
+
+use clap::Args;
+use coordinator::ExitCode;
+use planner::{Domain, Value};
+use serde::Serialize;
+use target_api::{Options, Target};
+
+use crate::failure::Failure;
+use crate::output::{Format, print, print_json, table};
+use crate::planning::{machine, machine_failure};
+use crate::registry::{self, TARGETS};
+
+/// Arguments of `targets`.
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// Show the attributes that plans of this target have, with their values on this machine.
+    target: Option<String>,
+    /// The workload whose plans are shown.
+    #[arg(long, default_value = "siglip-mlp", requires = "target")]
+    workload: String,
+    /// How to print.
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+}
+
+#[derive(Serialize)]
+struct Listed {
+    id: &'static str,
+    about: &'static str,
+}
+
+#[derive(Serialize)]
+struct Attribute {
+    name: String,
+    values: String,
+    default: Option<Value>,
+    about: String,
+}
+
+/// Lists targets, or the attributes of one.
+pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    if let Some(id) = &arguments.target {
+        attributes(id, arguments)?;
+        return Ok(ExitCode::Done);
+    }
+    let listed: Vec<Listed> = TARGETS
+        .iter()
+        .map(|t| Listed {
+            id: t.id(),
+            about: t.about(),
+        })
+        .collect();
+    if arguments.format == Format::Json {
+        print_json(&listed)?;
+    } else {
+        let rows = listed
+            .iter()
+            .map(|t| vec![t.id.to_owned(), t.about.to_owned()])
+            .collect();
+        print(&table(&["target", "what it is"], rows));
+    }
+    Ok(ExitCode::Done)
+}
+
+fn attributes(id: &str, arguments: &Arguments) -> Result<(), Failure> {
+    let target: &dyn Target = registry::target(id).ok_or_else(|| {
+        let names: Vec<String> = TARGETS.iter().map(|target| format!("`{}`", target.id())).collect();
+        Failure::usage(format!("no target is called `{id}`: expected {}", names.join(", ")))
+    })?;
+    let options = Options::new();
+    let machine = machine(target, &options, false).map_err(|error| machine_failure(error, None))?;
+    let configured = target
+        .configure(&options, &machine)
+        .map_err(|error| Failure::usage(error.to_string()))?;
+    let workload = named(&arguments.workload)?;
+    let refused = |refusal| Failure::usage(format!("workload `{}`: {refusal}", arguments.workload));
+    let space = configured.space(&workload).map_err(refused)?;
+    let defaults = configured.defaults(&workload).map_err(refused)?;
+    let attributes: Vec<Attribute> = space
+        .parameters
+        .iter()
+        .map(|parameter| Attribute {
+            name: parameter.name.clone(),
+            values: match &parameter.domain {
+                Domain::List(values) => values.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
+                Domain::Range { start, stop } => format!("{start} to {stop}"),
+            },
+            default: defaults.get(&parameter.name).cloned(),
+            about: parameter.about.clone(),
+        })
+        .collect();
+    if arguments.format == Format::Json {
+        return print_json(&attributes);
+    }
+    let rows = attributes
+        .into_iter()
+        .map(|a| {
+            vec![
+                a.name,
+                a.values,
+                a.default.map_or_else(String::new, |v| v.to_string()),
+                a.about,
+            ]
+        })
+        .collect();
+    print(&table(&["attribute", "values", "default", "what it means"], rows));
+    Ok(())
+}
+
+/// A workload that needs no extents.
+fn named(name: &str) -> Result<planner::Workload, Failure> {
+    let text = format!("target = \"cpu\"\n[[workload]]\nname = {}\n", toml::Value::from(name));
+    let definition = planner::definition::Definition::parse("--workload", &text)
+        .map_err(|error| Failure::usage(error.to_string()))?;
+    definition
+        .workloads
+        .into_iter()
+        .next()
+        .map(|choice| choice.workload)
+        .ok_or_else(|| Failure::usage(format!("no workload is called `{name}`")))
+}

@@ -1,0 +1,55 @@
+//! `layout-sweep verify`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use coordinator::ExitCode;
+
+use crate::failure::Failure;
+use crate::freeze::open;
+use crate::output::{Format, print, print_json, table};
+use crate::planning::{self, Planning};
+
+/// Arguments of `verify`.
+#[derive(Args)]
+pub(crate) struct Arguments {
+    /// The cohort's folder.
+    cohort: PathBuf,
+    /// How to print.
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+}
+
+/// Compares a cohort with its digests and with this machine.
+pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let frozen = open(&arguments.cohort)?;
+    let failed = |error| Failure::because(ExitCode::Failure, "the cohort can't be verified", error);
+    let mut differences = cohort::verify(&frozen).map_err(failed)?;
+    let manifest = frozen.manifest();
+    let planning = Planning::of_frozen(
+        &manifest.origin.definition_path,
+        &manifest.definition,
+        &manifest.machine,
+    )?;
+    differences.extend(cohort::machine_differences(
+        &manifest.machine,
+        &planning::machine_now(&planning)?,
+    ));
+    if arguments.format == Format::Json {
+        print_json(&differences)?;
+    } else if differences.is_empty() {
+        print("everything is as it was frozen");
+    } else {
+        let text = |value: &Option<String>| value.clone().unwrap_or_else(|| "-".to_owned());
+        let rows = differences
+            .iter()
+            .map(|d| vec![d.name.clone(), text(&d.expected), text(&d.found)])
+            .collect();
+        print(&table(&["what", "frozen", "now"], rows));
+    }
+    Ok(if differences.is_empty() {
+        ExitCode::Done
+    } else {
+        ExitCode::Mismatch
+    })
+}

@@ -1,0 +1,152 @@
+//! Bad input gets one clear message, its own exit code, and leaves nothing behind.
+
+use crate::support::{Bench, QUICK, tree};
+
+/// Sweeps `text` and expects exit code 2 and all of `wanted` on stderr, and that nothing was written.
+#[track_caller]
+fn refused(text: &str, wanted: &[&str]) {
+    let bench = Bench::new();
+    bench.define("bad", text);
+    let before = tree(bench.root());
+    let (stdout, stderr) = bench.expect(2, &["sweep", "cohorts/bad.toml"]);
+    assert_eq!(stdout, "");
+    for word in wanted {
+        assert!(stderr.contains(word), "`{word}` is not in\n{stderr}");
+    }
+    assert!(tree(bench.root()) == before, "something was written");
+}
+
+fn with(old: &str, new: &str) -> String {
+    assert!(QUICK.contains(old), "{old}");
+    QUICK.replacen(old, new, 1)
+}
+
+#[test]
+fn unknown_words() {
+    refused(
+        &with("rounds = 2", "roundz = 2"),
+        &["cohorts/bad.toml", "roundz", "rounds"],
+    );
+    refused(
+        &with("target = \"cpu\"", "target = \"gpu\""),
+        &["bad.toml:2", "`gpu`", "`cpu`"],
+    );
+    refused(
+        &with("kind = \"gemm\"", "kind = \"gem\""),
+        &["`gem`", "`gemm`", "siglip-mlp"],
+    );
+    refused(
+        &with("\"gemm.height\" = 6", "\"gemm.hight\" = 6"),
+        &["gemm.hight", "gemm.height"],
+    );
+    refused(&with("threads = 1", "treads = 1"), &["treads", "threads"]);
+}
+
+#[test]
+fn extents_that_mean_nothing() {
+    refused(&with("rows = 145", "rows = 0"), &["rows", "0"]);
+    refused(&with("inner = 192", "inner = -1"), &["inner", "-1"]);
+}
+
+#[test]
+fn a_control_that_is_not_there() {
+    refused(&with("control = \"plain\"", "control = \"plane\""), &["plane", "plain"]);
+}
+
+#[test]
+fn a_control_that_the_target_refuses() {
+    refused(
+        &with("\"gemm.height\" = 6", "\"gemm.height\" = 7"),
+        &["registers", "nearest legal"],
+    );
+}
+
+#[test]
+fn the_same_plan_twice() {
+    let twice = with("[explore]", "[[case]]\nname = \"again\"\nlike = \"plain\"\n\n[explore]");
+    refused(&twice, &["again", "plain", "repeat_of"]);
+}
+
+#[test]
+fn no_compiler_and_a_compiler_that_fails() {
+    let bench = Bench::quick();
+    let output = bench
+        .command(&["sweep", "cohorts/quick.toml"])
+        .env("CC", "no-such-compiler")
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("no-such-compiler") && stderr.contains("CC"), "{stderr}");
+    assert!(!bench.path("cohorts/quick").exists());
+
+    let script = bench.path("broken-cc");
+    fs_err::write(
+        &script,
+        "#!/bin/sh\n[ \"$1\" = --version ] && echo broken 1.0 && exit 0\necho 'x.c:1: error: no' >&2\nexit 1\n",
+    )
+    .unwrap();
+    fs_err::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let output = bench
+        .command(&["sweep", "cohorts/quick.toml"])
+        .env("CC", &script)
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_ne!(output.status.code(), Some(0), "{stderr}");
+    assert!(stderr.contains("error: no") && stderr.contains("log"), "{stderr}");
+    assert!(!bench.path("cohorts/quick").exists());
+}
+
+#[test]
+fn a_folder_that_holds_something_else() {
+    let bench = Bench::quick();
+    fs_err::create_dir(bench.path("cohorts/quick")).unwrap();
+    fs_err::write(bench.path("cohorts/quick/thesis.txt"), "dear").unwrap();
+    let before = tree(bench.root());
+    let output = bench.run(&["sweep", "cohorts/quick.toml"]);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(4), "{stderr}");
+    assert!(
+        stderr.contains("cohorts/quick") && stderr.contains("manifest.json"),
+        "{stderr}"
+    );
+    assert!(tree(bench.root()) == before);
+}
+
+#[test]
+fn a_folder_that_can_not_be_written() {
+    let bench = Bench::quick();
+    fs_err::write(bench.path("file"), "not a folder").unwrap();
+    let (_, stderr) = bench.expect(2, &["freeze", "cohorts/quick.toml", "--cohort", "file/cohort"]);
+    assert!(stderr.contains("file/cohort"), "{stderr}");
+}
+
+#[test]
+fn an_edited_definition_names_the_line() {
+    let bench = Bench::quick();
+    bench.expect(0, &["freeze", "cohorts/quick.toml"]);
+    bench.define("quick", &with("rounds = 2", "rounds = 3"));
+    let (_, stderr) = bench.expect(4, &["sweep", "cohorts/quick.toml"]);
+    assert!(
+        stderr.contains("rounds = 2") && stderr.contains("rounds = 3") && stderr.contains("--new"),
+        "{stderr}"
+    );
+    bench.expect(0, &["freeze", "cohorts/quick.toml", "--new"]);
+    assert!(bench.path("cohorts/quick/manifest.json").is_file());
+    assert!(bench.path("cohorts/quick-2/manifest.json").is_file());
+    let (stdout, _) = bench.expect(0, &["freeze", "cohorts/quick.toml"]);
+    assert!(stdout.contains("quick-2"), "{stdout}");
+}
+
+#[test]
+fn commands_without_their_words() {
+    let bench = Bench::quick();
+    bench.expect(2, &["sweep"]);
+    bench.expect(2, &["try", "cohorts/quick.toml"]);
+    bench.expect(2, &["sweep", "cohorts/missing.toml"]);
+    let (_, stderr) = bench.expect(2, &["try", "cohorts/quick.toml", "--case", "nobody"]);
+    assert!(stderr.contains("nobody") && stderr.contains("plain"), "{stderr}");
+    let output = bench.run(&["status", "cohorts"]);
+    assert_eq!(output.status.code(), Some(4));
+}

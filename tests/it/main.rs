@@ -1,0 +1,8 @@
+//! Whole-program tests: each starts the real binary in a folder of its own.
+
+#![expect(clippy::unwrap_used, reason = "a test that can't go on fails")]
+
+mod bad_input;
+mod kill;
+mod main_job;
+mod support;

@@ -1,0 +1,177 @@
+//! The main job from definition to report, and again.
+
+use crate::support::{Bench, QUICK, tree};
+
+#[test]
+fn a_sweep_goes_from_definition_to_report_and_a_second_one_does_nothing() {
+    let bench = Bench::quick();
+    let (stdout, _) = bench.expect(0, &["sweep", "cohorts/quick.toml"]);
+    for wanted in [
+        "plain",
+        "winner",
+        "proxy",
+        "analytic",
+        "reports/quick/report.md",
+        "cohorts/quick",
+    ] {
+        assert!(stdout.contains(wanted), "`{wanted}` is not in\n{stdout}");
+    }
+    let files = [
+        "report.md",
+        "summary.csv",
+        "statistics.json",
+        "ranking.svg",
+        "ranking.png",
+    ];
+    for file in files {
+        assert!(bench.path("reports/quick").join(file).is_file(), "{file}");
+    }
+    let status = bench.json(&["status", "cohorts/quick", "--format", "json"]);
+    assert_eq!(status["rounds_left"], 0);
+    assert_eq!(status["builds_left"], 0);
+    assert_eq!(status["failures"], serde_json::json!({}));
+
+    let (cohort, report) = (tree(&bench.path("cohorts/quick")), tree(&bench.path("reports/quick")));
+    bench.expect(0, &["sweep", "cohorts/quick.toml"]);
+    assert_eq!(
+        tree(&bench.path("reports/quick")),
+        report,
+        "a second analysis writes the same bytes"
+    );
+    let again = tree(&bench.path("cohorts/quick"));
+    let names =
+        |files: &[(std::path::PathBuf, Vec<u8>)]| files.iter().map(|(path, _)| path.clone()).collect::<Vec<_>>();
+    assert_eq!(names(&again), names(&cohort), "nothing is built or measured twice");
+    assert!(again == cohort, "no file of a finished cohort changes");
+}
+
+#[test]
+fn every_record_is_checked_paired_and_normalised() {
+    let bench = Bench::quick();
+    bench.expect(0, &["freeze", "cohorts/quick.toml"]);
+    bench.expect(0, &["run", "cohorts/quick", "--only", "plain"]);
+    let runs: Vec<_> = bench
+        .records("cohorts/quick")
+        .into_iter()
+        .filter(|record| record["record"] == "run")
+        .collect();
+    assert_eq!(runs.len(), 2, "two rounds of the only case");
+    for run in runs {
+        assert_eq!(run["outcome"], "correct");
+        let measurement = &run["measurement"];
+        let error = &measurement["error"];
+        assert!(error["max_absolute"].as_f64().unwrap() <= error["tolerance"].as_f64().unwrap());
+        assert_eq!(error["elements"], 145 * 208);
+        let counted = |of: &str| {
+            let samples = measurement["samples"].as_array().unwrap();
+            samples
+                .iter()
+                .filter(|s| s["of"] == of && s["warm_up"].as_bool() != Some(true))
+                .count()
+        };
+        assert_eq!((counted("case"), counted("control")), (3, 3), "pairs = 3");
+        assert!(
+            measurement["probes"].as_array().unwrap().len() >= 3,
+            "a peak probe beside each pair"
+        );
+        for sample in measurement["samples"].as_array().unwrap() {
+            let phases: f64 = sample["phases"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|p| p["value"].as_f64().unwrap())
+                .sum();
+            let whole = sample["value"].as_f64().unwrap();
+            assert!(
+                (phases - whole).abs() <= 0.05 * whole + 2000.0,
+                "phases add up: {phases} of {whole}"
+            );
+        }
+    }
+    // A filtered run followed by a full run is a full run: nothing of the first is done again.
+    bench.expect(0, &["run", "cohorts/quick"]);
+    let of_plain = bench
+        .records("cohorts/quick")
+        .into_iter()
+        .filter(|record| {
+            record["record"] == "run" && record["case"] == "plain" && record["round"].as_u64().unwrap() < 2
+        })
+        .count();
+    assert_eq!(of_plain, 2);
+}
+
+#[test]
+fn counting_and_listing_need_no_cohort() {
+    let bench = Bench::quick();
+    let count = bench.json(&["plan", "cohorts/quick.toml", "--count", "--format", "json"]);
+    assert!(count["screened"]["gemm"]["normal"].as_u64().unwrap() > 0);
+    assert_eq!(count["total"], count["screened"]["gemm"]["normal"]);
+    let cases = bench.json(&["plan", "cohorts/quick.toml", "--cases", "--format", "json"]);
+    let cases = cases.as_array().unwrap();
+    assert_eq!(cases.len() as u64, count["cases"].as_u64().unwrap());
+    assert_eq!(cases[0]["name"], "plain");
+    assert_eq!(cases[0]["family"], "control");
+    assert!(
+        cases
+            .iter()
+            .all(|case| case["plan"]["attributes"]["gemm.height"].is_u64())
+    );
+    assert!(!bench.path("cohorts/quick").exists());
+}
+
+#[test]
+fn a_dry_run_writes_nothing() {
+    let bench = Bench::quick();
+    let before = tree(bench.root());
+    let (stdout, _) = bench.expect(0, &["sweep", "--dry-run", "cohorts/quick.toml"]);
+    assert!(stdout.contains("modelled"), "{stdout}");
+    assert!(tree(bench.root()) == before);
+}
+
+#[test]
+fn a_plan_can_be_tried_at_once() {
+    let bench = Bench::quick();
+    let trial = bench.json(&[
+        "try",
+        "cohorts/quick.toml",
+        "--case",
+        "square",
+        "--pairs",
+        "2",
+        "--format",
+        "json",
+    ]);
+    assert_eq!(trial["outcome"], "correct");
+    assert_eq!(trial["unit"], "ns");
+    assert!(trial["value"].as_f64().unwrap() > 0.0);
+    assert!(
+        trial["phases"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|phase| phase["kind"] == "compute")
+    );
+    assert!(trial["estimates"]["analytic"].as_f64().unwrap() > 0.0);
+    assert!(trial["error"]["max_absolute"].as_f64().unwrap() > 0.0);
+
+    fs_err::write(bench.path("plan.toml"), "[gemm]\nheight = 7\nwidth = 16\n").unwrap();
+    let refused = bench.json(&["try", "cohorts/quick.toml", "--plan", "plan.toml", "--format", "json"]);
+    assert_eq!(refused["outcome"], "rejected");
+    let reason = refused["reason"].as_str().unwrap();
+    assert!(
+        reason.contains("registers") && reason.contains("nearest legal"),
+        "{reason}"
+    );
+}
+
+#[test]
+fn several_workloads_have_a_control_each() {
+    let bench = Bench::new();
+    let second = "[[workload]]\nname = \"second\"\nkind = \"gemm\"\nrows = 37\ninner = 64\ncolumns = 48\n\n[[case]]";
+    bench.define("two", &QUICK.replacen("[[case]]", second, 1));
+    let (stdout, _) = bench.expect(0, &["sweep", "cohorts/two.toml", "--only", "*plain,*square"]);
+    assert!(
+        stdout.contains("quick-gemm/plain") && stdout.contains("second/square"),
+        "{stdout}"
+    );
+}
