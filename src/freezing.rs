@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use cohort::digest::unit_digest;
-use cohort::{Case, Frozen, Header, Measure, Origin, WorkloadEntry};
+use cohort::{Case, ChosenFrom, Frozen, Header, Measure, Origin, RefusedCase, WorkloadEntry};
 use coordinator::sweep::NewCases;
 use coordinator::{ExitCode, FreezeRequest, git_revision};
 use planner::definition::TimeLimit;
-use planner::select::{Chosen, Selection};
+use planner::select::{Chosen, Refused, Selection};
 use planner::{Refusal, Workload};
 use target_api::{BuildUnit, Configured, Tool};
 
@@ -136,6 +136,14 @@ fn header(planning: &Planning, selection: &Selection) -> Result<Header, Failure>
             cross: definition.explore.adaptive.map_or(0, |adaptive| adaptive.cross),
         },
         screened,
+        chosen_from: ChosenFrom {
+            legal_plans: selection
+                .workloads
+                .iter()
+                .map(|w| (w.name.clone(), w.total.to_string()))
+                .collect(),
+            refused: selection.refused.iter().map(refused_case).collect(),
+        },
         machine: planning.machine.clone(),
         origin: Origin {
             definition_path: definition.source.path.clone(),
@@ -143,6 +151,14 @@ fn header(planning: &Planning, selection: &Selection) -> Result<Header, Failure>
             git_revision: git_revision(Path::new(&definition.source.path).parent().unwrap_or(Path::new("."))),
         },
     })
+}
+
+fn refused_case(refused: &Refused) -> RefusedCase {
+    RefusedCase {
+        name: refused.name.clone(),
+        workload: refused.workload.clone(),
+        refusal: refused.reason.clone(),
+    }
 }
 
 fn milliseconds(limit: TimeLimit) -> u64 {

@@ -173,6 +173,15 @@ pub struct ScreenedRow {
     pub count: String,
 }
 
+/// A plan that was asked for and that the target refuses: it never became a case.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct RefusedRow {
+    /// The name that it would have.
+    pub name: String,
+    /// The rule, its numbers, and the nearest legal plan.
+    pub reason: String,
+}
+
 /// What was looked at, and what was not.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Coverage {
@@ -181,6 +190,10 @@ pub struct Coverage {
     /// Product over the operations of the sums of their screened geometries, in decimal: plans that could be put
     /// together from them. `null` without screening, or beyond 128 bits. Derived.
     pub combinations: Option<String>,
+    /// Legal plans of the target's whole space, in decimal; `null` where they were not counted. Derived.
+    pub legal_plans: Option<String>,
+    /// Plans that were asked for and that the target refuses.
+    pub refused: Vec<RefusedRow>,
     /// Cases chosen before anything was measured.
     pub initial: usize,
     /// Cases added by results.

@@ -74,6 +74,14 @@ fn empty_workload(manifest: &Manifest, workload: &Workload, control: &str) -> Re
         paired: true,
         cases: Vec::new(),
         screened,
+        legal_plans: manifest.chosen_from.legal_plans.get(&workload.name).cloned(),
+        refused: manifest
+            .chosen_from
+            .refused
+            .iter()
+            .filter(|refused| refused.workload == workload.name)
+            .map(|refused| (refused.name.clone(), refused.refusal.to_string()))
+            .collect(),
     })
 }
 

@@ -248,6 +248,10 @@ pub struct WorkloadData {
     pub cases: Vec<CaseData>,
     /// Screened geometries: operation, orientation, how many.
     pub screened: Vec<(String, String, u128)>,
+    /// Legal plans of the whole space, in decimal, where they were counted.
+    pub legal_plans: Option<String>,
+    /// Plans that were asked for and that the target refuses: name and reason.
+    pub refused: Vec<(String, String)>,
 }
 
 impl WorkloadData {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use stats::order::{median, quantile};
 
-use crate::analysis::{Analysis, CaseRow, Coverage, FailureRow, Figure, Noise, ScreenedRow, WorkloadRow};
+use crate::analysis::{Analysis, CaseRow, Coverage, FailureRow, Figure, Noise, RefusedRow, ScreenedRow, WorkloadRow};
 use crate::dataset::{CaseData, Dataset, Outcome, Pair, WorkloadData};
 use crate::error::AnalyzeError;
 use crate::evaluate::{LEVEL, estimates, figure, normalised_median};
@@ -165,6 +165,15 @@ fn coverage(workload: &WorkloadData) -> Coverage {
         combinations: product
             .filter(|_| !overflow && !by_operation.is_empty())
             .map(|product| product.to_string()),
+        legal_plans: workload.legal_plans.clone(),
+        refused: workload
+            .refused
+            .iter()
+            .map(|(name, reason)| RefusedRow {
+                name: name.clone(),
+                reason: reason.clone(),
+            })
+            .collect(),
         initial: count(&|case| !case.chosen.is_adaptive()),
         added: count(&|case| case.chosen.is_adaptive()),
         measured: count(&|case| case.outcome.is_measured()),

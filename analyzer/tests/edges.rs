@@ -77,6 +77,7 @@ fn freeze(it: &Fixture, folder: &Path) -> Snapshot {
         workloads: manifest.workloads,
         measure: manifest.measure,
         screened: manifest.screened,
+        chosen_from: manifest.chosen_from,
         machine: manifest.machine,
         origin: manifest.origin,
     };

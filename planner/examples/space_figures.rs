@@ -1,5 +1,7 @@
 //! Prints how long (in time on a processor) it takes to count, to draw from and to walk through two spaces, and to evaluate one condition:
 //! `cargo run --release -p layout-sweep-planner --example space_figures`.
+
+#![allow(clippy::disallowed_methods, reason = "an example may read a clock and files")]
 #![allow(clippy::print_stdout)]
 
 use std::error::Error;

@@ -1,5 +1,10 @@
 //! Constraints as they are written in the wild: `tests/fixtures/spaces` holds published search spaces.
 
+#![allow(
+    clippy::disallowed_methods,
+    reason = "a test may read files, clocks and run programs"
+)]
+
 use std::path::{Path, PathBuf};
 
 use planner::expression::{Expression, Kind};

@@ -1,4 +1,9 @@
 //! Spaces: counting, walking, unranking, drawing and brute force agree.
+
+#![allow(
+    clippy::disallowed_methods,
+    reason = "a test may read files, clocks and run programs"
+)]
 #![expect(clippy::unwrap_used, reason = "helpers of tests may end them")]
 
 use std::collections::BTreeSet;

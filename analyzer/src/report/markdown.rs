@@ -167,8 +167,20 @@ pub(crate) fn coverage_lines(workload: &WorkloadRow) -> Vec<String> {
             "The screened geometries can be put together into {} plans (derived); only these cases were looked at.",
             grouped(count)
         ),
-        None => "How many plans there are was not counted.".to_owned(),
+        None => "How many plans can be put together from screened geometries was not counted.".to_owned(),
     });
+    if let Some(count) = &coverage.legal_plans {
+        lines.push(format!(
+            "The target's whole space has {} legal plans (derived).",
+            grouped(count)
+        ));
+    }
+    for refused in &coverage.refused {
+        lines.push(format!(
+            "Asked for and refused: `{}`: {}.",
+            refused.name, refused.reason
+        ));
+    }
     lines
 }
 

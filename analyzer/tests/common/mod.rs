@@ -84,6 +84,7 @@ impl Fixture {
                 cross: 2,
             },
             screened: BTreeMap::new(),
+            chosen_from: cohort::ChosenFrom::default(),
             cases: 0,
             cases_sha256: zeros(),
             units: Vec::new(),

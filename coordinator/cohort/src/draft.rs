@@ -8,7 +8,7 @@ use target_api::{BuildUnit, InputSet, Machine};
 use crate::case::Case;
 use crate::digest::{sha256_hex, unit_digest};
 use crate::error::CohortError;
-use crate::manifest::{FileDigest, Measure, Origin, UnitRef, WorkloadEntry};
+use crate::manifest::{ChosenFrom, FileDigest, Measure, Origin, UnitRef, WorkloadEntry};
 use crate::paths::{is_inner_name, is_inner_path};
 
 /// What the manifest says apart from what is derived from cases, units, inputs and the binary.
@@ -28,6 +28,8 @@ pub struct Header {
     pub measure: Measure,
     /// Screened geometries: `workload/operation/orientation` -> how many, in decimal.
     pub screened: BTreeMap<String, String>,
+    /// What cases were chosen from.
+    pub chosen_from: ChosenFrom,
     /// The machine, with the tools that units are built with.
     pub machine: Machine,
     /// Where it comes from.

@@ -72,6 +72,7 @@ impl Draft {
             workloads: header.workloads,
             measure: header.measure,
             screened: header.screened,
+            chosen_from: header.chosen_from,
             cases,
             cases_sha256,
             units,

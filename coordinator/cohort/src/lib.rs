@@ -30,7 +30,7 @@ pub use freeze::remove_leftovers;
 pub use frozen::{Frozen, Snapshot};
 pub use grow::Growth;
 pub use layout::{LayoutError, Source};
-pub use manifest::{FileDigest, Manifest, Measure, Origin, UnitRef, WorkloadEntry};
+pub use manifest::{ChosenFrom, FileDigest, Manifest, Measure, Origin, RefusedCase, UnitRef, WorkloadEntry};
 pub use paths::{CohortDir, case_folder};
 pub use record::{BuildOutcome, Record, RecordKind, RunOutcome, UnitBuilt};
 pub use records::{Dropped, RecordWriter, Records, WriterName, read_records};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use planner::Workload;
+use planner::{Refusal, Workload};
 use serde::{Deserialize, Serialize};
 use target_api::{CommandSpec, Machine};
 
@@ -24,6 +24,28 @@ pub struct WorkloadEntry {
     pub workload: Workload,
     /// Name of its control.
     pub control: String,
+}
+
+/// A plan that a person asked for and the target refuses.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RefusedCase {
+    /// The name that the case would have.
+    pub name: String,
+    /// The workload's name.
+    pub workload: String,
+    /// The rule, its numbers, and the nearest legal plan.
+    pub refusal: Refusal,
+}
+
+/// What cases were chosen from.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChosenFrom {
+    /// Workload -> legal plans of its whole space, in decimal (a count may pass 64 bits).
+    #[serde(default)]
+    pub legal_plans: BTreeMap<String, String>,
+    /// What was asked for and is refused, in the definition's order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<RefusedCase>,
 }
 
 /// How much is measured.
@@ -91,6 +113,9 @@ pub struct Manifest {
     pub measure: Measure,
     /// Screened geometries: `workload/operation/orientation` -> how many, in decimal (a count may pass 64 bits).
     pub screened: BTreeMap<String, String>,
+    /// What cases were chosen from.
+    #[serde(default)]
+    pub chosen_from: ChosenFrom,
     /// Number of cases in `cases.jsonl`.
     pub cases: u64,
     /// Digest of `cases.jsonl`.

@@ -309,6 +309,7 @@ impl Scene {
                 }],
                 measure: self.measure.clone(),
                 screened: BTreeMap::new(),
+                chosen_from: cohort::ChosenFrom::default(),
                 machine: self.machine.clone(),
                 origin: Origin {
                     definition_path: "test.toml".to_owned(),

@@ -193,7 +193,9 @@ mod tests {
             "\\n",
         ];
         let (program, arguments) = command(&["X='set by a line'", "export X"], &[], &odd);
-        let output = std::process::Command::new(program).args(arguments).output().unwrap();
+        #[expect(clippy::disallowed_methods, reason = "the test runs what it made")]
+        let mut command = std::process::Command::new(program);
+        let output = command.args(arguments).output().unwrap();
         let expected = "a b|$(echo no)|`echo no`|'\"||*|-n|\\n|";
         assert_eq!(String::from_utf8(output.stdout).unwrap(), expected);
     }

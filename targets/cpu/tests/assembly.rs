@@ -1,4 +1,9 @@
 //! Spills are found: in texts, and in kernels that ask for more registers than there are.
+
+#![allow(
+    clippy::disallowed_methods,
+    reason = "a test may read files, clocks and run programs"
+)]
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,

@@ -1,6 +1,10 @@
 //! The two models on a machine whose figures were measured, against ratios that were measured there.
 
 #![allow(
+    clippy::disallowed_methods,
+    reason = "a test may read files, clocks and run programs"
+)]
+#![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
     reason = "tests stop at the first surprise"

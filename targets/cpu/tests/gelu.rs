@@ -1,4 +1,9 @@
 //! The vectorised GELU against float64: over the range that matters, at large values, in every instruction set that runs.
+
+#![allow(
+    clippy::disallowed_methods,
+    reason = "a test may read files, clocks and run programs"
+)]
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,

@@ -1,4 +1,9 @@
 //! Every micro-kernel, layout, staging, orientation and remainder against the float64 reference.
+
+#![allow(
+    clippy::disallowed_methods,
+    reason = "a test may read files, clocks and run programs"
+)]
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,

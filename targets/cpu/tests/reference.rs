@@ -1,6 +1,10 @@
 //! The reference result: against a naive one, for any number of threads, and the same bytes for ever.
 
 #![allow(
+    clippy::disallowed_methods,
+    reason = "a test may read files, clocks and run programs"
+)]
+#![allow(
     clippy::unwrap_used,
     clippy::float_cmp,
     clippy::print_stdout,

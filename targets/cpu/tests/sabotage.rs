@@ -1,5 +1,10 @@
 //! The harness must catch what a wrong object does: a dropped partial, an unwritten block, a changed input, a write beyond
 //! a buffer, a value that is not finite.
+
+#![allow(
+    clippy::disallowed_methods,
+    reason = "a test may read files, clocks and run programs"
+)]
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,

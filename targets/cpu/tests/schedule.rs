@@ -1,4 +1,9 @@
 //! Mapping, dealing, order and rules: properties over many small geometries.
+
+#![allow(
+    clippy::disallowed_methods,
+    reason = "a test may read files, clocks and run programs"
+)]
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,

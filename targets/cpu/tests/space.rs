@@ -1,6 +1,10 @@
 //! The space of plans against the rules of code generation, and against brute force.
 
 #![allow(
+    clippy::disallowed_methods,
+    reason = "a test may read files, clocks and run programs"
+)]
+#![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
     reason = "tests stop at the first surprise"

@@ -1,6 +1,8 @@
 //! The unit model beside published whole-MLP measurements: renderer cycles, kernels before and after the loop upgrade.
 //!
 //! `cargo run --release -p layout-sweep-target-ipu21 --example published`
+
+#![allow(clippy::disallowed_methods, reason = "an example may read a clock and files")]
 #![allow(clippy::print_stdout, reason = "a table for people")]
 
 use planner::{Refusal, Workload};

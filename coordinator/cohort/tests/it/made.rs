@@ -100,6 +100,7 @@ pub(crate) fn header(workloads: &[&str], rounds: u32, pairs: u32) -> Header {
             cross: 3,
         },
         screened: [("w/up/normal".to_owned(), u128::MAX.to_string())].into(),
+        chosen_from: cohort::ChosenFrom::default(),
         machine: machine(),
         origin: Origin {
             definition_path: "a b.toml".into(),
@@ -121,6 +122,7 @@ pub(crate) fn manifest(workloads: &[&str], rounds: u32, pairs: u32, cases: usize
         workloads: header.workloads,
         measure: header.measure,
         screened: header.screened,
+        chosen_from: header.chosen_from,
         cases: cases as u64,
         cases_sha256: "0".repeat(64),
         units: Vec::new(),
