@@ -2,7 +2,7 @@
 //!
 //! A [`Draft`] is assembled in memory; [`Draft::freeze`] makes it a [`Frozen`] cohort on disk in one step, which only
 //! grows by additions. [`RecordWriter`] appends what happened, [`Snapshot`] reads everything without a lock, and
-//! [`state`] alone says what is done, left and lost. [`CohortDir`] alone knows the names of files.
+//! [`state()`] alone says what is done, left and lost. [`CohortDir`] alone knows the names of files.
 
 pub mod addition;
 pub mod case;
