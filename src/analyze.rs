@@ -40,6 +40,12 @@ pub(crate) fn analyze(cohort: &Path, report: &Path, format: Format) -> Result<Ex
             error,
         )
     })?;
+    if CohortDir::new(report).manifest().is_file() {
+        return Err(Failure::usage(format!(
+            "`{}` holds a cohort: a report belongs elsewhere",
+            report.display()
+        )));
+    }
     let (analysis, code) = match analyzer::analyze(&snapshot, report) {
         Ok(analysis) => (analysis, ExitCode::Done),
         Err(AnalyzeError::NoCorrectCase { analysis, report }) => {

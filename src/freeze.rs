@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use cohort::{CohortDir, Frozen};
 use coordinator::ExitCode;
+use planner::select::Selection;
 
 use crate::failure::Failure;
 use crate::freezing;
@@ -27,15 +28,15 @@ pub(crate) struct Place {
     /// The cohort's folder (default: the definition's path without `.toml`).
     #[arg(long, value_name = "DIR")]
     pub(crate) cohort: Option<PathBuf>,
-    /// Freeze a sibling (`STEM-2`, ...) if the definition was edited after its cohort was frozen; it reuses finished
-    /// builds, and nothing is deleted.
+    /// Freeze a new sibling (`STEM-2`, ...), as after an edit of the definition; it reuses finished builds, and nothing
+    /// is deleted.
     #[arg(long)]
     pub(crate) new: bool,
 }
 
 /// Freezes a definition.
 pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let (frozen, fresh) = open_or_freeze(&arguments.definition, &arguments.place)?;
+    let (frozen, fresh) = open_or_freeze(&arguments.definition, &arguments.place, |_| Ok(()))?;
     let dir = frozen.dir().path().display();
     let cases = frozen.manifest().cases;
     print(&if fresh {
@@ -48,29 +49,34 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
 
 /// Where the cohort of a definition is or may be.
 struct Search {
-    /// Frozen from this very text.
+    /// The newest one that was frozen from this very text.
     same: Option<Frozen>,
-    /// The newest one that was frozen from another text.
+    /// The newest one that was frozen from this definition, whatever its text was.
     newest: Option<Frozen>,
     /// The first folder that is free.
     free: PathBuf,
     text: String,
 }
 
-/// The cohort that was frozen from this very text, if there is one.
+/// The cohort that was frozen from this very text, if there is one and no new one is wanted.
 pub(crate) fn find(definition: &Path, place: &Place) -> Result<Option<Frozen>, Failure> {
-    Ok(search(definition, place)?.same)
+    Ok(search(definition, place)?.same.filter(|_| !place.new))
 }
 
-/// The cohort that was frozen from this text: an existing one, or a new one. Says whether it is new.
-pub(crate) fn open_or_freeze(definition: &Path, place: &Place) -> Result<(Frozen, bool), Failure> {
+/// The cohort that was frozen from this text: an existing one, or a new one, whose cases are shown to `check` before
+/// anything is written. Says whether it is new.
+pub(crate) fn open_or_freeze(
+    definition: &Path,
+    place: &Place,
+    check: impl FnOnce(&Selection) -> Result<(), Failure>,
+) -> Result<(Frozen, bool), Failure> {
     let Search {
         same,
         newest,
         free,
         text,
     } = search(definition, place)?;
-    if let Some(frozen) = same {
+    if let (Some(frozen), false) = (same, place.new) {
         return Ok((frozen, false));
     }
     if let Some(frozen) = &newest
@@ -80,11 +86,19 @@ pub(crate) fn open_or_freeze(definition: &Path, place: &Place) -> Result<(Frozen
     }
     let planning = Planning::of_path(definition)?;
     let selection = planning.select()?;
+    check(&selection)?;
     for line in crate::plan::told(&selection.refused, &selection) {
         output::narrate(&line);
     }
-    let frozen = freezing::freeze(&planning, &selection, &free)?;
-    Ok((frozen, true))
+    match freezing::freeze(&planning, &selection, &free) {
+        Ok(frozen) => Ok((frozen, true)),
+        // Another run may have frozen the same text just now: then its cohort is this one's too.
+        Err(failure) if !place.new => match search(definition, place)?.same {
+            Some(frozen) => Ok((frozen, false)),
+            None => Err(failure),
+        },
+        Err(failure) => Err(failure),
+    }
 }
 
 /// Looks at `STEM/`, `STEM-2/`, ... until one is free.
@@ -98,29 +112,32 @@ fn search(definition: &Path, place: &Place) -> Result<Search, Failure> {
                 .help("a definition's name ends in `.toml`; `--cohort DIR` chooses another folder"),
         );
     }
-    let mut newest = None;
-    let mut free = first.clone();
-    let mut number = 1_u32;
-    while occupied(&free)? {
-        let frozen = open(&free)?;
-        if frozen.manifest().definition == text {
-            return Ok(Search {
-                same: Some(frozen),
-                newest,
-                free,
-                text,
-            });
-        }
-        newest = Some(frozen);
-        number += 1;
-        free = sibling(&first, number);
-    }
-    Ok(Search {
+    let mut found = Search {
         same: None,
-        newest,
-        free,
+        newest: None,
+        free: first.clone(),
         text,
-    })
+    };
+    let mut number = 1_u32;
+    while occupied(&found.free)? {
+        let frozen = open(&found.free)?;
+        let origin = Path::new(&frozen.manifest().origin.definition_path);
+        if origin.file_name() == definition.file_name() {
+            if frozen.manifest().definition == found.text {
+                found.same = Some(open(&found.free)?);
+            }
+            found.newest = Some(frozen);
+        } else if number == 1 {
+            let (folder, origin) = (found.free.display(), origin.display());
+            return Err(
+                Failure::usage(format!("`{folder}` is the cohort of another definition, `{origin}`"))
+                    .help("`--cohort DIR` chooses another folder"),
+            );
+        }
+        number += 1;
+        found.free = sibling(&first, number);
+    }
+    Ok(found)
 }
 
 /// Opens a cohort.

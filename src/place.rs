@@ -9,6 +9,10 @@ pub(crate) fn cohort_of(definition: &Path) -> PathBuf {
 
 /// The report of the cohort `DIR/STEM/` is `reports/STEM/` beside a folder called `cohorts`, else `DIR/STEM-report/`.
 pub(crate) fn report_of(cohort: &Path) -> PathBuf {
+    // `.` and bare names say nothing of the folder around them.
+    let bare = cohort.parent().is_none_or(|parent| parent.file_name().is_none()) || cohort.file_name().is_none();
+    let whole = if bare { fs_err::canonicalize(cohort).ok() } else { None };
+    let cohort = whole.as_deref().unwrap_or(cohort);
     let stem = cohort
         .file_name()
         .map_or_else(|| "cohort".to_owned(), |name| name.to_string_lossy().into_owned());

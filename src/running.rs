@@ -8,6 +8,7 @@ use cohort::{CohortDir, Frozen};
 use coordinator::sweep::Retry;
 use coordinator::{ExitCode, RunOptions, RunSummary};
 use planner::definition::TimeLimit;
+use planner::select::Selection;
 
 use crate::crossing;
 use crate::failure::Failure;
@@ -45,6 +46,24 @@ pub(crate) struct Options {
     /// Give up after waiting so long for the device.
     #[arg(long, value_name = "TIME", value_parser = time)]
     lock_timeout: Option<Duration>,
+}
+
+impl Options {
+    /// Checks names of cases before anything is written: each pattern must mean one of `selection`.
+    pub(crate) fn check(&self, selection: &Selection) -> Result<(), Failure> {
+        for (option, patterns) in [("--only", &self.only), ("--exclude", &self.exclude)] {
+            for pattern in patterns {
+                let mut cases = selection.workloads.iter().flat_map(|workload| &workload.cases);
+                if !cases.any(|case| coordinator::sweep::matches(pattern, &case.name)) {
+                    return Err(
+                        Failure::usage(format!("`{option} {pattern}`: the definition makes no such case"))
+                            .help("`layout-sweep plan DEFINITION` lists them"),
+                    );
+                }
+            }
+        }
+        Ok(())
+    }
 }
 
 /// A time as a person writes it.

@@ -4,11 +4,13 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use coordinator::ExitCode;
+use planner::select::{Refused, Selection};
+use serde::Serialize;
 
 use crate::analyze;
 use crate::failure::Failure;
 use crate::freeze::{Place, find, open_or_freeze};
-use crate::output::{Format, narrate, print};
+use crate::output::{Format, narrate, print, print_json};
 use crate::place::report_of;
 use crate::planning::Planning;
 use crate::running::{self, Options};
@@ -34,19 +36,28 @@ pub(crate) struct Arguments {
     format: Format,
 }
 
-/// Plans, freezes or resumes, runs and analyzes each definition. The worst exit code of all is the program's.
+/// Plans, freezes or resumes, runs and analyzes each definition. The highest exit code of all is the
+/// program's.
 pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
     if arguments.definitions.len() > 1 && (arguments.place.cohort.is_some() || arguments.report.is_some()) {
         return Err(Failure::usage("`--cohort` and `--report` go with one definition"));
     }
     let mut worst = ExitCode::Done;
     for definition in &arguments.definitions {
-        let code = if arguments.dry_run {
-            dry_run(definition)?
+        let done = if arguments.dry_run {
+            dry_run(definition, arguments)
         } else {
-            sweep(definition, arguments)?
+            sweep(definition, arguments)
         };
-        if code != ExitCode::Done {
+        // One bad definition does not keep the others from being swept.
+        let code = match done {
+            Err(failure) if arguments.definitions.len() > 1 => {
+                narrate(&failure.to_string());
+                failure.code
+            }
+            other => other?,
+        };
+        if code.code() > worst.code() {
             worst = code;
         }
         if matches!(code, ExitCode::Incorrect | ExitCode::Interrupted) {
@@ -61,7 +72,8 @@ fn sweep(definition: &Path, arguments: &Arguments) -> Result<ExitCode, Failure> 
     if let Some(frozen) = find(definition, &arguments.place)? {
         running::hand_over(&frozen)?;
     }
-    let (frozen, fresh) = open_or_freeze(definition, &arguments.place)?;
+    let check = |selection: &Selection| arguments.options.check(selection);
+    let (frozen, fresh) = open_or_freeze(definition, &arguments.place, check)?;
     let path = frozen.dir().path();
     if !fresh {
         narrate(&format!("going on with `{}`", path.display()));
@@ -72,10 +84,11 @@ fn sweep(definition: &Path, arguments: &Arguments) -> Result<ExitCode, Failure> 
     if summary.partial() && arguments.format == Format::Table {
         print("partial: cases are left; the same command goes on");
     }
-    Ok(if summary.exit_code() == ExitCode::Done {
-        analysed
-    } else {
-        summary.exit_code()
+    Ok(match summary.exit_code() {
+        // That nothing was measured yet is no failure of a run that was told to end early.
+        ExitCode::Done if summary.partial() => ExitCode::Done,
+        ExitCode::Done => analysed,
+        other => other,
     })
 }
 
@@ -84,10 +97,10 @@ fn sweep(definition: &Path, arguments: &Arguments) -> Result<ExitCode, Failure> 
 const BUILD_SECONDS: f64 = 0.7;
 const ROUND_SECONDS: f64 = 0.15;
 
-fn dry_run(definition: &Path) -> Result<ExitCode, Failure> {
+fn dry_run(definition: &Path, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let planning = Planning::of_path(definition)?;
     let selection = planning.select()?;
-    crate::plan::list(&planning, &selection, Format::Table)?;
+    arguments.options.check(&selection)?;
     let draft = crate::freezing::cases(&planning, &selection)?;
     let units: std::collections::BTreeSet<&String> = draft.iter().flat_map(|(case, _)| case.units.values()).collect();
     let measure = &planning.definition.measure;
@@ -99,14 +112,34 @@ fn dry_run(definition: &Path) -> Result<ExitCode, Failure> {
         .sum();
     let jobs = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let builds = BUILD_SECONDS * units.len() as f64 / jobs as f64;
+    let dry = DryRun {
+        cases: draft.len(),
+        objects: units.len(),
+        build_seconds: builds.round(),
+        run_seconds: calls.round(),
+        rounds: measure.rounds,
+        refused: &selection.refused,
+    };
+    if arguments.format == Format::Json {
+        print_json(&dry)?;
+        return Ok(ExitCode::Done);
+    }
+    crate::plan::list(&planning, &selection, Format::Table)?;
     print(&format!(
-        "{} cases, {} objects to build; about {:.0} s to build and {:.0} s for {} rounds of each case (modelled), \
-         crosses and finalists not counted",
-        draft.len(),
-        units.len(),
-        builds,
-        calls,
-        measure.rounds
+        "{} cases, {} objects to build; about {} s to build and {} s for {} rounds of each case (modelled), crosses and \
+         finalists not counted",
+        dry.cases, dry.objects, dry.build_seconds, dry.run_seconds, dry.rounds
     ));
     Ok(ExitCode::Done)
+}
+
+/// What a dry run says; times are modelled.
+#[derive(Serialize)]
+struct DryRun<'a> {
+    cases: usize,
+    objects: usize,
+    build_seconds: f64,
+    run_seconds: f64,
+    rounds: u32,
+    refused: &'a [Refused],
 }

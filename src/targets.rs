@@ -1,7 +1,10 @@
 //! `layout-sweep targets`.
 
+use std::collections::BTreeMap;
+
 use clap::Args;
 use coordinator::ExitCode;
+use planner::workloads::{ExtentDefault, KINDS};
 use planner::{Domain, Value};
 use serde::Serialize;
 use target_api::{Options, Target};
@@ -16,7 +19,7 @@ use crate::registry::{self, TARGETS};
 pub(crate) struct Arguments {
     /// Show the attributes that plans of this target have, with their values on this machine.
     target: Option<String>,
-    /// The workload whose plans are shown.
+    /// The kind of workload whose plans are shown; extents that it does not have by itself are taken as 512.
     #[arg(long, default_value = "siglip-mlp", requires = "target")]
     workload: String,
     /// How to print.
@@ -108,15 +111,22 @@ fn attributes(id: &str, arguments: &Arguments) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A workload that needs no extents.
+/// Extents of shown workloads that have none of their own; attributes and words do not depend on them, ranges do.
+const SHOWN_EXTENT: i64 = 512;
+
+/// A workload of the kind `name`, for showing what plans of it look like.
 fn named(name: &str) -> Result<planner::Workload, Failure> {
-    let text = format!("target = \"cpu\"\n[[workload]]\nname = {}\n", toml::Value::from(name));
-    let definition = planner::definition::Definition::parse("--workload", &text)
+    let kind = planner::workloads::kind(name).ok_or_else(|| {
+        let names: Vec<String> = KINDS.iter().map(|kind| format!("`{}`", kind.name)).collect();
+        Failure::usage(format!("no workload is called `{name}`: expected {}", names.join(", ")))
+    })?;
+    let required = kind.extents.iter().filter(|key| key.default == ExtentDefault::Required);
+    let given: BTreeMap<&str, i64> = required.map(|key| (key.name, SHOWN_EXTENT)).collect();
+    let operations = kind
+        .operations(&given, kind.activations.first().map(|(_, function)| *function))
         .map_err(|error| Failure::usage(error.to_string()))?;
-    definition
-        .workloads
-        .into_iter()
-        .next()
-        .map(|choice| choice.workload)
-        .ok_or_else(|| Failure::usage(format!("no workload is called `{name}`")))
+    Ok(planner::Workload {
+        name: name.to_owned(),
+        operations,
+    })
 }

@@ -15,7 +15,7 @@ use crate::failure::Failure;
 use crate::freezing;
 use crate::output::{Format, print, print_json, table};
 use crate::planning::{self, Planning};
-use crate::progress::Display;
+use crate::progress::{Display, shell_word};
 
 /// Arguments of `try`.
 #[derive(Args)]
@@ -99,6 +99,7 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let code = match trial.outcome.as_str() {
         "correct" | "rejected" => ExitCode::Done,
         "incorrect" => ExitCode::Incorrect,
+        "interrupted" => ExitCode::Interrupted,
         _ => ExitCode::SomeFailed,
     };
     if arguments.format == Format::Json {
@@ -221,7 +222,10 @@ fn measure(planning: &Planning, selection: &Selection, case: &Chosen, path: &Pat
     let now = planning::machine_now(planning)?;
     let mut options = RunOptions::new(&*planning.configured, &now);
     options.only = vec![case.name.clone()];
-    let mut display = Display::new(String::new());
+    let mut display = Display::new(format!(
+        "layout-sweep try {} --case",
+        shell_word(&planning.definition.source.path)
+    ));
     let result = coordinator::run(path, &options, None, &mut |event, progress| {
         display.show(event, progress);
     });

@@ -150,3 +150,42 @@ fn commands_without_their_words() {
     let output = bench.run(&["status", "cohorts"]);
     assert_eq!(output.status.code(), Some(4));
 }
+
+#[test]
+fn a_case_that_is_not_there_leaves_nothing_behind() {
+    let bench = Bench::quick();
+    let before = tree(bench.root());
+    let (_, stderr) = bench.expect(2, &["sweep", "cohorts/quick.toml", "--only", "nope*"]);
+    assert!(stderr.contains("nope*"), "{stderr}");
+    assert!(tree(bench.root()) == before, "something was written");
+}
+
+#[test]
+fn one_bad_definition_does_not_stop_the_others() {
+    let bench = Bench::quick();
+    bench.define("bad", &with("rows = 145", "rows = 0"));
+    let (stdout, stderr) = bench.expect(2, &["sweep", "--dry-run", "cohorts/bad.toml", "cohorts/quick.toml"]);
+    assert!(
+        stdout.contains("modelled") && stderr.contains("bad.toml"),
+        "{stdout}{stderr}"
+    );
+}
+
+#[test]
+fn a_cohort_belongs_to_its_own_definition() {
+    let bench = Bench::quick();
+    bench.expect(0, &["freeze", "cohorts/quick.toml"]);
+    bench.expect(0, &["freeze", "cohorts/quick.toml", "--new"]);
+    assert!(
+        bench.path("cohorts/quick-2/manifest.json").is_file(),
+        "a fresh sibling of an unchanged definition"
+    );
+    bench.define("quick-2", QUICK);
+    let (_, stderr) = bench.expect(2, &["freeze", "cohorts/quick-2.toml"]);
+    assert!(
+        stderr.contains("another definition") && stderr.contains("--cohort"),
+        "{stderr}"
+    );
+    let (_, stderr) = bench.expect(2, &["analyze", "cohorts/quick", "--report", "cohorts/quick-2"]);
+    assert!(stderr.contains("holds a cohort"), "{stderr}");
+}

@@ -120,11 +120,35 @@ fn counting_and_listing_need_no_cohort() {
 }
 
 #[test]
+fn a_report_lies_beside_the_cohorts_wherever_the_command_runs() {
+    let bench = Bench::quick();
+    let mut inside = bench.command(&["sweep", "quick.toml", "--only", "plain"]);
+    let output = inside.current_dir(bench.path("cohorts")).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    assert!(bench.path("reports/quick/report.md").is_file());
+}
+
+#[test]
+fn attributes_are_listed_for_every_kind_of_workload() {
+    let bench = Bench::new();
+    for (kind, attribute) in [
+        ("siglip-mlp", "up.height"),
+        ("mlp", "down.width"),
+        ("gemm", "gemm.unroll"),
+    ] {
+        let (stdout, _) = bench.expect(0, &["targets", "cpu", "--workload", kind]);
+        assert!(stdout.contains(attribute), "{stdout}");
+    }
+}
+
+#[test]
 fn a_dry_run_writes_nothing() {
     let bench = Bench::quick();
     let before = tree(bench.root());
     let (stdout, _) = bench.expect(0, &["sweep", "--dry-run", "cohorts/quick.toml"]);
     assert!(stdout.contains("modelled"), "{stdout}");
+    let dry = bench.json(&["sweep", "--dry-run", "cohorts/quick.toml", "--format", "json"]);
+    assert!(dry["cases"].as_u64().unwrap() > 0 && dry["build_seconds"].is_number());
     assert!(tree(bench.root()) == before);
 }
 

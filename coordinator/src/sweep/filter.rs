@@ -125,7 +125,8 @@ pub(super) fn known(option: &'static str, patterns: &[String], state: &State<'_>
 }
 
 /// Whether `name` is `pattern`, where `*` stands for any characters.
-fn matches(pattern: &str, name: &str) -> bool {
+#[must_use]
+pub fn matches(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(rest) = name.strip_prefix(parts.next().unwrap_or_default()) else {
         return false;

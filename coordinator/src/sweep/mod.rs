@@ -15,7 +15,7 @@ mod rounds;
 mod run;
 
 pub use error::RunError;
-pub use filter::{FilterError, Retry};
+pub use filter::{FilterError, Retry, matches};
 pub use grow::{Crosses, NewCases};
 pub use options::{RunOptions, RunSummary};
 pub use ranking::{Ranked, Ranking};
