@@ -28,6 +28,13 @@ pub enum Event<'a> {
         /// What was found.
         why: &'a str,
     },
+    /// The build cache can't be used for a unit; it is built without.
+    CacheUnused {
+        /// Digest of the unit.
+        unit: &'a str,
+        /// Why.
+        why: &'a str,
+    },
     /// The build of a case ended.
     Built {
         /// The case.

@@ -3,6 +3,7 @@
 //! Every public function blocks until it is done. Nothing is printed: progress goes to callbacks.
 
 mod build;
+pub mod cache;
 mod errors;
 pub mod events;
 pub mod exit;
@@ -21,6 +22,7 @@ mod steps;
 pub mod sweep;
 pub mod tools;
 
+pub use cache::{BuildCache, CacheEntry, CacheError, Pruned};
 pub use events::{Event, OnEvent, Progress};
 pub use exit::ExitCode;
 pub use freeze::{FreezeError, FreezeRequest, freeze, git_revision};

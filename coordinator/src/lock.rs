@@ -147,6 +147,14 @@ impl DeviceLock {
         }
     }
 
+    /// Whether the file at `path` is still the locked one: it may have been removed while somebody waited for it.
+    pub(crate) fn is_of(&self, path: &Path) -> bool {
+        let same = |a: &std::fs::Metadata, b: &std::fs::Metadata| (a.dev(), a.ino()) == (b.dev(), b.ino());
+        let own = self.file.metadata();
+        let there = std::fs::symlink_metadata(path);
+        matches!((own, there), (Ok(own), Ok(there)) if same(&own, &there))
+    }
+
     /// Writes who holds it. While it is held shared nobody holds it exclusively, so text that is found then was left by
     /// a holder that was killed: it is cleared.
     fn signed(self, path: &Path, holder: &Holder) -> Result<Self, LockError> {

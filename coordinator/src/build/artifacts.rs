@@ -1,10 +1,10 @@
 //! Artifacts that are there already.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
-use cohort::{BuildOutcome, CohortDir, CohortError, Record, RecordKind, UnitBuilt, UnitRef, read_records, sha256_file};
+use cohort::{BuildOutcome, CohortDir, CohortError, Record, RecordKind, UnitBuilt, UnitRef, sha256_file};
 use fs_err as fs;
 
 /// Folders inside `artifacts/` that a build works in begin so.
@@ -17,8 +17,6 @@ pub(crate) struct Artifacts {
     recorded: HashMap<String, UnitBuilt>,
     /// Units whose artifact was hashed or built by this run.
     checked: HashMap<String, UnitBuilt>,
-    /// Other cohorts, with what their records say.
-    siblings: Vec<(CohortDir, HashMap<String, UnitBuilt>)>,
 }
 
 /// What lies on disk for a unit.
@@ -33,18 +31,12 @@ pub(super) enum Found {
 }
 
 impl Artifacts {
-    /// What records say, here and in the cohorts `siblings`.
-    pub(crate) fn new(records: &[Record], siblings: &[PathBuf]) -> Result<Self, CohortError> {
-        let siblings = siblings.iter().map(|folder| {
-            let dir = CohortDir::new(folder);
-            let recorded = recorded(&read_records(&dir)?.records);
-            Ok((dir, recorded))
-        });
-        Ok(Self {
+    /// What records say.
+    pub(crate) fn new(records: &[Record]) -> Self {
+        Self {
             recorded: recorded(records),
             checked: HashMap::new(),
-            siblings: siblings.collect::<Result<_, CohortError>>()?,
-        })
+        }
     }
 
     /// The artifact of a unit, if this run knows it to be good.
@@ -72,7 +64,7 @@ impl Artifacts {
         }
         let path = dir.artifact(&unit.digest, &unit.artifact);
         let Some(recorded) = self.recorded.get(&unit.digest) else {
-            return self.take_over(dir, unit);
+            return Ok(Found::Nothing);
         };
         if !path.is_file() {
             return Ok(Found::Damaged(format!("`{}` is gone", path.display())));
@@ -87,34 +79,6 @@ impl Artifacts {
         }
         self.checked.insert(unit.digest.clone(), recorded.clone());
         Ok(Found::Good)
-    }
-
-    /// Copies the artifact from a sibling that has it as its records say. A unit's digest covers sources, steps and
-    /// tools, so it is what a build would give.
-    fn take_over(&mut self, dir: &CohortDir, unit: &UnitRef) -> Result<Found, CohortError> {
-        let known = self
-            .siblings
-            .iter()
-            .filter_map(|(sibling, recorded)| Some((sibling, recorded.get(&unit.digest)?)));
-        for (sibling, recorded) in known {
-            let from = sibling.artifact(&unit.digest, &unit.artifact);
-            if !from.is_file() || sha256_file(&from)?.0 != recorded.artifact_sha256 {
-                continue;
-            }
-            let work = dir.artifacts().join(format!("{WORK_PREFIX}copy"));
-            let to = work.join(&unit.artifact);
-            fs::create_dir_all(to.parent().unwrap_or(&work))?;
-            fs::copy(&from, &to)?;
-            let log = sibling.unit_build_log(&unit.digest);
-            if let (true, Some(name)) = (log.is_file(), log.file_name()) {
-                fs::copy(&log, work.join(name))?;
-            }
-            put_in_place(dir, &unit.digest, &work, &to)?;
-            let recorded = recorded.clone();
-            self.checked.insert(unit.digest.clone(), recorded);
-            return Ok(Found::Good);
-        }
-        Ok(Found::Nothing)
     }
 }
 

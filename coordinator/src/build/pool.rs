@@ -11,8 +11,11 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 use super::artifacts::{WORK_PREFIX, put_in_place};
+use crate::cache::{BuildCache, CacheError, Cached, Locked};
+use crate::errors::chain;
 use crate::events::{Event, Reporter};
 use crate::guard::GuardEvent;
+use crate::interrupt::Urgency;
 use crate::lock::Holder;
 use crate::process::ProcessError;
 use crate::steps::{Steps, StepsEnd, StepsError};
@@ -52,7 +55,7 @@ pub(super) async fn build_units<'f>(
 ) -> Result<(), RunError> {
     let mut queue: VecDeque<_> = queue.into();
     let mut running = JoinSet::new();
-    let (send, mut waits) = mpsc::unbounded_channel::<(String, Option<Holder>)>();
+    let (send, mut notes) = mpsc::unbounded_channel::<Note>();
     loop {
         while running.len() < context.jobs
             && !context.should_stop()
@@ -65,11 +68,14 @@ pub(super) async fn build_units<'f>(
             ));
         }
         tokio::select! {
-            Some((unit, holder)) = waits.recv() => {
-                reporter.tell(&Event::Waiting { what: &unit, holder: holder.as_ref() });
-            }
+            Some(note) = notes.recv() => note.tell(reporter),
             next = running.join_next() => match next {
-                None => return Ok(()),
+                None => {
+                    while let Ok(note) = notes.try_recv() {
+                        note.tell(reporter);
+                    }
+                    return Ok(());
+                }
                 Some(finished) => {
                     let finished = finished.map_err(|error| RunError::Io(std::io::Error::other(error)))?;
                     let unit = context.unit(&finished.work.digest)?;
@@ -82,9 +88,31 @@ pub(super) async fn build_units<'f>(
     }
 }
 
+/// What a build tells while it goes on: the digest of its unit, and more.
+enum Note {
+    Waits(String, Option<Holder>),
+    Damaged(String, String),
+    CacheUnused(String, String),
+}
+
+impl Note {
+    fn tell(&self, reporter: &mut Reporter<'_>) {
+        reporter.tell(&match self {
+            Self::Waits(unit, holder) => Event::Waiting {
+                what: unit,
+                holder: holder.as_ref(),
+            },
+            Self::Damaged(unit, why) => Event::Rebuilding { unit, why },
+            Self::CacheUnused(unit, why) => Event::CacheUnused { unit, why },
+        });
+    }
+}
+
 /// A build on its own, with everything it needs.
 struct Work {
     digest: String,
+    cache: Option<BuildCache>,
+    cohort: String,
     /// Removed at the end; its name is the same each time, so that paths in artifacts are.
     root: Folder,
     launcher: crate::process::Launcher,
@@ -122,7 +150,8 @@ struct Finished {
     work: Work,
     unit: BuildUnit,
     end: Result<StepsEnd, StepsError>,
-    took: Duration,
+    /// `None` when it was there already.
+    took: Option<Duration>,
 }
 
 fn start(context: &Context<'_>, unit: &UnitRef, label: &str) -> Result<Work, RunError> {
@@ -136,6 +165,8 @@ fn start(context: &Context<'_>, unit: &UnitRef, label: &str) -> Result<Work, Run
     fs::create_dir_all(root.out())?;
     Ok(Work {
         digest: unit.digest.clone(),
+        cache: context.cache.cloned(),
+        cohort: context.dir().path().display().to_string(),
         root,
         launcher: context.launcher.clone(),
         lock: context.build_lock(&format!("build of {label}")),
@@ -166,7 +197,28 @@ fn unit_of(context: &Context<'_>, unit: &UnitRef, label: &str) -> Result<BuildUn
     })
 }
 
-async fn build(work: Work, unit: BuildUnit, waits: mpsc::UnboundedSender<(String, Option<Holder>)>) -> Finished {
+async fn build(work: Work, unit: BuildUnit, notes: mpsc::UnboundedSender<Note>) -> Finished {
+    let locked = match lock_entry(&work, &unit.label, &notes).await {
+        Ok(locked) => locked,
+        Err(error) => {
+            let (end, took) = (Err(error), None);
+            return Finished { work, unit, end, took };
+        }
+    };
+    let (artifact, log) = (work.root.sources().join(&unit.artifact), work.root.log());
+    // Nobody listens once the run has failed.
+    let unused = |error: CacheError| _ = notes.send(Note::CacheUnused(work.digest.clone(), chain(&error)));
+    if let Some(locked) = &locked {
+        match locked.copy_to(&artifact, &log) {
+            Ok(Cached::Copied(captured)) => {
+                let (end, took) = (Ok(StepsEnd::Done(captured)), None);
+                return Finished { work, unit, end, took };
+            }
+            Ok(Cached::Nothing) => {}
+            Ok(Cached::Damaged(why)) => _ = notes.send(Note::Damaged(work.digest.clone(), why)),
+            Err(error) => unused(error),
+        }
+    }
     let begin = Instant::now();
     let steps = Steps {
         launcher: &work.launcher,
@@ -174,21 +226,51 @@ async fn build(work: Work, unit: BuildUnit, waits: mpsc::UnboundedSender<(String
         timeout: work.timeout,
         interrupt: &work.interrupt,
     };
-    let digest = work.digest.clone();
     let mut on_event = |event: &GuardEvent| {
         if let GuardEvent::Waiting { holder } = event {
-            // Nobody listens once the run has failed.
-            let _ = waits.send((digest.clone(), holder.clone()));
+            let _ = notes.send(Note::Waits(work.digest.clone(), holder.clone()));
         }
     };
-    let end = steps
-        .run(&unit, &work.root.sources(), &work.root.log(), &mut on_event)
-        .await;
-    Finished {
-        took: begin.elapsed(),
-        work,
-        unit,
-        end,
+    let end = steps.run(&unit, &work.root.sources(), &log, &mut on_event).await;
+    let took = begin.elapsed();
+    if let (Some(locked), Ok(StepsEnd::Done(captured))) = (&locked, &end)
+        && let Err(error) = locked.put(&artifact, &log, captured, took)
+    {
+        unused(error);
+    }
+    drop(locked);
+    let took = Some(took);
+    Finished { work, unit, end, took }
+}
+
+/// Time between looks at the lock of an entry: builds take much longer.
+const LOOK: Duration = Duration::from_millis(25);
+
+/// Waits for the entry of a unit, while another coordinator builds it. `None` where there is no cache to use.
+async fn lock_entry(
+    work: &Work,
+    label: &str,
+    notes: &mpsc::UnboundedSender<Note>,
+) -> Result<Option<Locked>, StepsError> {
+    let Some(cache) = &work.cache else { return Ok(None) };
+    let me = Holder::this_process(&work.cohort, &format!("build of {label}"));
+    let mut told = false;
+    loop {
+        match cache.try_lock(&work.digest, &me) {
+            Ok(Some(locked)) => return Ok(Some(locked)),
+            Ok(None) => {}
+            Err(error) => {
+                let _ = notes.send(Note::CacheUnused(work.digest.clone(), chain(&error)));
+                return Ok(None);
+            }
+        }
+        if !std::mem::replace(&mut told, true) {
+            let _ = notes.send(Note::Waits(work.digest.clone(), cache.holder(&work.digest)));
+        }
+        if work.interrupt.urgency() > Urgency::None {
+            return Err(ProcessError::Cancelled.into());
+        }
+        tokio::time::sleep(LOOK).await;
     }
 }
 
@@ -226,7 +308,7 @@ fn settle(context: &Context<'_>, finished: Finished) -> Result<Option<UnitEnd>, 
     Ok(Some(UnitEnd::Built(UnitBuilt {
         unit: work.digest.clone(),
         artifact_sha256,
-        build_ms: Some(u64::try_from(took.as_millis()).unwrap_or(u64::MAX)),
+        build_ms: took.map(|took| u64::try_from(took.as_millis()).unwrap_or(u64::MAX)),
         facts,
     })))
 }

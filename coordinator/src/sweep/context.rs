@@ -9,6 +9,7 @@ use target_api::{Built, Configured, Exclusive, Pairing};
 
 use super::error::RunError;
 use super::options::RunOptions;
+use crate::cache::BuildCache;
 use crate::guard::LockRequest;
 use crate::interrupt::{Interrupt, Urgency};
 use crate::lock::{HOST_DEVICE, Mode, device_lock_path};
@@ -27,6 +28,7 @@ pub(crate) struct Context<'f> {
     pub(crate) launcher: &'f Launcher,
     pub(crate) interrupt: &'f Interrupt,
     pub(crate) jobs: usize,
+    pub(crate) cache: Option<&'f BuildCache>,
     pub(crate) deadline: Option<Instant>,
     /// The device's name in records.
     pub(crate) device: String,
@@ -40,7 +42,7 @@ pub(crate) struct Context<'f> {
 impl<'f> Context<'f> {
     pub(crate) fn new(
         frozen: &'f Frozen,
-        options: &RunOptions<'f>,
+        options: &'f RunOptions<'f>,
         launcher: &'f Launcher,
         interrupt: &'f Interrupt,
         deadline: Option<Instant>,
@@ -65,6 +67,7 @@ impl<'f> Context<'f> {
             launcher,
             interrupt,
             jobs: options.jobs.max(1),
+            cache: options.cache.as_ref(),
             deadline,
             device_lock: usual.map(|usual| options.device_lock.clone().unwrap_or(usual)),
             device: device.unwrap_or_else(|| "none".to_owned()),

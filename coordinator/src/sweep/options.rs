@@ -7,6 +7,7 @@ use cohort::{Counts, Dropped};
 use target_api::{Configured, Machine};
 
 use super::filter::Retry;
+use crate::cache::BuildCache;
 use crate::exit::ExitCode;
 
 /// What a run is asked for.
@@ -23,8 +24,8 @@ pub struct RunOptions<'a> {
     pub exclude: Vec<String>,
     /// Cases to begin again.
     pub retry: Vec<Retry>,
-    /// Other cohorts whose finished builds may be taken over.
-    pub siblings: Vec<PathBuf>,
+    /// Builds of this machine that are there already; `None` to build everything here.
+    pub cache: Option<BuildCache>,
     /// Differences of the machine to consent to: `machine.governor`, `tool.compiler`.
     pub accept: Vec<String>,
     /// Cases whose wrong results don't stop the sweep (any more).
@@ -50,7 +51,7 @@ impl<'a> RunOptions<'a> {
             only: Vec::new(),
             exclude: Vec::new(),
             retry: Vec::new(),
-            siblings: Vec::new(),
+            cache: None,
             accept: Vec::new(),
             accept_incorrect: Vec::new(),
             time_limit: None,

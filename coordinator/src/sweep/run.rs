@@ -56,7 +56,7 @@ pub fn run(
             launcher: Launcher::new(dir.binary()),
             interrupt: Interrupt::listen(true)?,
             deadline: options.time_limit.map(|limit| Instant::now() + limit),
-            artifacts: Artifacts::new(log.records(), &options.siblings)?,
+            artifacts: Artifacts::new(log.records()),
             options,
             frozen,
             log,
