@@ -4,6 +4,7 @@
 //! One file per subcommand; each parses, calls and prints.
 
 mod analyze;
+mod cache;
 mod crossing;
 mod doctor;
 mod failure;
@@ -60,6 +61,8 @@ enum Command {
     Targets(targets::Arguments),
     /// List the workloads that definitions can name.
     Workloads(workloads::Arguments),
+    /// Show the builds that are kept for all cohorts of this machine, or remove them.
+    Cache(cache::Arguments),
     /// Say what this machine can measure, and how well.
     Doctor(doctor::Arguments),
 }
@@ -82,6 +85,7 @@ fn main() -> std::process::ExitCode {
         Command::Analyze(arguments) => analyze::execute(&arguments),
         Command::Targets(arguments) => targets::execute(&arguments),
         Command::Workloads(arguments) => workloads::execute(&arguments),
+        Command::Cache(arguments) => cache::execute(&arguments),
         Command::Doctor(arguments) => doctor::execute(&arguments),
     };
     let code = result.unwrap_or_else(|failure: Failure| {

@@ -52,11 +52,21 @@ impl Display {
             }
             Event::Building { units, cases } => self.say(&format!("building {units} objects for {cases} cases")),
             Event::Rebuilding { unit, why } => self.say(&format!("building {} again: {why}", short(unit))),
+            Event::CacheUnused { unit, why } => {
+                self.say(&format!("building {} without the build cache: {why}", short(unit)));
+            }
             Event::Built { case, outcome } => self.built(case, outcome),
             Event::Waiting { what, holder } => {
                 self.say(&format!(
                     "waiting for the device ({}): {}",
                     short(what),
+                    held_by(*holder)
+                ));
+            }
+            Event::BuiltElsewhere { unit, holder } => {
+                self.say(&format!(
+                    "waiting for the build of {}: {}",
+                    short(unit),
                     held_by(*holder)
                 ));
             }

@@ -1,10 +1,10 @@
 //! Running a frozen cohort, for `run` and `sweep` alike.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use cohort::{CohortDir, Frozen};
+use cohort::Frozen;
 use coordinator::sweep::Retry;
 use coordinator::{ExitCode, RunOptions, RunSummary};
 use planner::definition::TimeLimit;
@@ -31,6 +31,9 @@ pub(crate) struct Options {
     /// Builds side by side (default: the number of cores).
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     jobs: Option<u16>,
+    /// Build everything here, without the builds that are kept for all cohorts of this machine.
+    #[arg(long)]
+    no_cache: bool,
     /// Begin no round after this time (`90s`, `10m`); what was measured stays.
     #[arg(long, value_name = "TIME", value_parser = time)]
     time_limit: Option<Duration>,
@@ -98,7 +101,7 @@ pub(crate) fn run(frozen: &Frozen, options: &Options) -> Result<RunSummary, Fail
     run.accept_incorrect.clone_from(&options.accept_incorrect);
     run.device_lock.clone_from(&options.device_lock);
     run.lock_timeout = options.lock_timeout;
-    run.siblings = siblings(path);
+    run.cache = if options.no_cache { None } else { crate::cache::usual() };
     let repeat = format!("layout-sweep run {} --retry", shell_word(&path.display().to_string()));
     let mut display = Display::new(repeat);
     let crosses = crossing::crosses(&planning, manifest);
@@ -130,23 +133,6 @@ pub(crate) fn run(frozen: &Frozen, options: &Options) -> Result<RunSummary, Fail
         narrate("partial: the time limit was over; the same command goes on");
     }
     Ok(summary)
-}
-
-/// Earlier cohorts of the same definition, `STEM` and `STEM-2` before `STEM-3`: they lend finished builds.
-fn siblings(path: &Path) -> Vec<PathBuf> {
-    let Some((stem, number)) = path
-        .file_name()
-        .and_then(|name| name.to_str())
-        .and_then(|name| name.rsplit_once('-'))
-        .and_then(|(stem, number)| Some((stem, number.parse::<u32>().ok()?)))
-    else {
-        return Vec::new();
-    };
-    (1..number)
-        .rev()
-        .map(|n| path.with_file_name(if n == 1 { stem.to_owned() } else { format!("{stem}-{n}") }))
-        .filter(|folder| CohortDir::new(folder).manifest().is_file())
-        .collect()
 }
 
 /// When this program is not the one that froze the cohort, becomes that one, with the same arguments. Comes back only

@@ -222,6 +222,7 @@ fn measure(planning: &Planning, selection: &Selection, case: &Chosen, path: &Pat
     let now = planning::machine_now(planning)?;
     let mut options = RunOptions::new(&*planning.configured, &now);
     options.only = vec![case.name.clone()];
+    options.cache = crate::cache::usual();
     let mut display = Display::new(format!(
         "layout-sweep try {} --case",
         shell_word(&planning.definition.source.path)

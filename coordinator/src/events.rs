@@ -49,6 +49,13 @@ pub enum Event<'a> {
         /// Who has it, where that can be told.
         holder: Option<&'a Holder>,
     },
+    /// Another coordinator builds the same; its build is copied when it is done.
+    BuiltElsewhere {
+        /// Digest of the unit.
+        unit: &'a str,
+        /// Who, where that can be told.
+        holder: Option<&'a Holder>,
+    },
     /// A round has the device.
     RoundBegan {
         /// The case.

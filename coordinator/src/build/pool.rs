@@ -91,6 +91,7 @@ pub(super) async fn build_units<'f>(
 /// What a build tells while it goes on: the digest of its unit, and more.
 enum Note {
     Waits(String, Option<Holder>),
+    Elsewhere(String, Option<Holder>),
     Damaged(String, String),
     CacheUnused(String, String),
 }
@@ -100,6 +101,10 @@ impl Note {
         reporter.tell(&match self {
             Self::Waits(unit, holder) => Event::Waiting {
                 what: unit,
+                holder: holder.as_ref(),
+            },
+            Self::Elsewhere(unit, holder) => Event::BuiltElsewhere {
+                unit,
                 holder: holder.as_ref(),
             },
             Self::Damaged(unit, why) => Event::Rebuilding { unit, why },
@@ -265,7 +270,7 @@ async fn lock_entry(
             }
         }
         if !std::mem::replace(&mut told, true) {
-            let _ = notes.send(Note::Waits(work.digest.clone(), cache.holder(&work.digest)));
+            let _ = notes.send(Note::Elsewhere(work.digest.clone(), cache.holder(&work.digest)));
         }
         if work.interrupt.urgency() > Urgency::None {
             return Err(ProcessError::Cancelled.into());
