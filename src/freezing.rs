@@ -130,6 +130,7 @@ fn header(planning: &Planning, selection: &Selection) -> Result<Header, Failure>
             rounds: measure.rounds,
             pairs: measure.pairs,
             finalists: measure.finalists,
+            confirm: measure.confirm,
             seed: measure.seed,
             build_timeout_ms: milliseconds(measure.build_timeout),
             run_timeout_ms: milliseconds(measure.run_timeout),

@@ -72,6 +72,12 @@ impl Display {
             }
             Event::RoundBegan { case, round } => self.running = Some(format!("{case} (round {})", round + 1)),
             Event::RoundDone { case, outcome, .. } => self.ended(case, outcome),
+            Event::Recovered { case, round } => {
+                self.say(&format!(
+                    "{case}: round {} had ended well before the kill; it is taken from its log",
+                    round + 1
+                ));
+            }
             Event::Grown { reason } => self.say(reason),
             Event::Finishing => self.say("interrupted: finishing what runs (Ctrl-C again ends it at once)"),
             Event::TimeOver => self.say("the time limit is over"),

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use cohort::{CohortDir, Snapshot};
 use coordinator::ExitCode;
 
 use crate::failure::Failure;
@@ -22,10 +23,12 @@ pub(crate) struct Arguments {
 
 /// Compares a cohort with its digests and with this machine.
 pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let frozen = open(&arguments.cohort)?;
-    let failed = |error| Failure::because(ExitCode::Failure, "the cohort can't be verified", error);
-    let mut differences = cohort::verify(&frozen).map_err(failed)?;
-    let manifest = frozen.manifest();
+    open(&arguments.cohort)?;
+    let failed = |error| Failure::because(ExitCode::Mismatch, "the cohort can't be verified", error);
+    let snapshot = Snapshot::read(&CohortDir::new(&arguments.cohort)).map_err(failed)?;
+    let audit = cohort::audit(&snapshot).map_err(failed)?;
+    let mut differences = audit.differences;
+    let manifest = snapshot.frozen.manifest();
     let planning = Planning::of_frozen(
         &manifest.origin.definition_path,
         &manifest.definition,
@@ -38,7 +41,10 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
     if arguments.format == Format::Json {
         print_json(&differences)?;
     } else if differences.is_empty() {
-        print("everything is as it was frozen");
+        print(&format!(
+            "everything is as it was frozen: {} additions, {} estimates, {} artifacts, {} records",
+            audit.additions, audit.estimates, audit.artifacts, audit.records
+        ));
     } else {
         let text = |value: &Option<String>| value.clone().unwrap_or_else(|| "-".to_owned());
         let rows = differences

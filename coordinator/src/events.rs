@@ -72,6 +72,13 @@ pub enum Event<'a> {
         /// How.
         outcome: &'a RunOutcome,
     },
+    /// A round of a coordinator that died was taken from its log.
+    Recovered {
+        /// The case.
+        case: &'a str,
+        /// Which, from 0.
+        round: u32,
+    },
     /// The cohort grew.
     Grown {
         /// Why, in words and numbers.

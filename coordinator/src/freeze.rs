@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use cohort::{CohortDir, CohortError, Draft, Frozen, Header};
+use cohort::{CohortDir, CohortError, Draft, Frozen, HARNESS, Header};
 use target_api::{BuildUnit, InputSet};
 
-use crate::sweep::{HARNESS, NewCases};
+use crate::sweep::NewCases;
 
 /// Everything that a cohort is made of.
 pub struct FreezeRequest {

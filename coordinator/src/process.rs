@@ -10,7 +10,7 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, Command};
 
 use crate::errors::chain;
-use crate::guard::{Ended, GuardEvent, GuardRequest, LockRequest, MARK, SUBCOMMAND};
+use crate::guard::{Ended, GuardEvent, GuardRequest, LockRequest, MARK, NoteRequest, SUBCOMMAND};
 use crate::interrupt::{Interrupt, Urgency};
 use crate::lock::Holder;
 use crate::orphans;
@@ -148,8 +148,19 @@ impl Launcher {
         interrupt: &Interrupt,
         on_event: &mut dyn FnMut(&GuardEvent),
     ) -> Result<Finished, ProcessError> {
-        let token = token();
-        let request = self.request(job, &token);
+        self.run_noted(job, None, interrupt, on_event).await
+    }
+
+    /// The same; the guard notes a good end in a file.
+    pub(crate) async fn run_noted(
+        &self,
+        job: &Job<'_>,
+        note: Option<NoteRequest>,
+        interrupt: &Interrupt,
+        on_event: &mut dyn FnMut(&GuardEvent),
+    ) -> Result<Finished, ProcessError> {
+        let token = note.as_ref().map_or_else(token, |note| note.token.clone());
+        let request = self.request(job, note, &token);
         let mut guard = self.start()?;
         let result = follow(&mut guard, &request, interrupt.clone(), on_event).await;
         let died = match result {
@@ -191,7 +202,7 @@ impl Launcher {
             })
     }
 
-    fn request(&self, job: &Job<'_>, token: &str) -> GuardRequest {
+    fn request(&self, job: &Job<'_>, note: Option<NoteRequest>, token: &str) -> GuardRequest {
         let mut environment = job.command.environment.clone();
         environment.insert(MARK.to_owned(), token.to_owned());
         GuardRequest {
@@ -202,6 +213,7 @@ impl Launcher {
             grace_ms: u64::try_from(self.grace.as_millis()).unwrap_or(u64::MAX),
             stdout: job.stdout.to_owned(),
             stderr: job.stderr.to_owned(),
+            note,
             output_cap: self.output_cap,
             directory: job.directory.to_owned(),
             program: PathBuf::from(&job.command.program),
@@ -289,7 +301,7 @@ fn read(path: &Path) -> Result<String, ProcessError> {
 }
 
 /// Unique to one guard: this process, when it was, and a count.
-fn token() -> String {
+pub(crate) fn token() -> String {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
     let now = jiff::Timestamp::now().as_nanosecond();

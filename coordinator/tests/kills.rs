@@ -4,59 +4,19 @@
 mod common;
 
 use std::os::unix::process::ExitStatusExt;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use common::scripted::Scene;
-use common::{alive, parent, within};
-use coordinator::lock::{DeviceLock, Holder, Mode};
+use common::stand_in::{assert_gone, device_lock, running, signal, start};
+use common::{parent, within};
 use coordinator::{ExitCode, RunError, status};
 use rustix::process::{Pid, Signal, kill_process};
 
-/// Not a test: a coordinator in a process of its own. Ends with the exit code that the program would have.
+/// Not a test: a coordinator in a process of its own.
 #[test]
 #[ignore = "started by other tests"]
 fn stand_in() {
-    let scene = Scene::attached(&PathBuf::from(std::env::var("STAND_IN_FOLDER").unwrap()));
-    let code = match scene.run_with(|_| ()) {
-        Ok(summary) => summary.exit_code(),
-        Err(error) => error.exit_code(),
-    };
-    std::process::exit(i32::from(code.code()));
-}
-
-fn start(scene: &Scene) -> Child {
-    Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "stand_in", "--ignored"])
-        .env("STAND_IN_FOLDER", scene.target.calls.parent().unwrap())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap()
-}
-
-fn signal(child: &Child, signal: Signal) {
-    kill_process(Pid::from_child(child), signal).unwrap();
-}
-
-fn running(scene: &Scene) -> Vec<i32> {
-    alive(scene.target.calls.to_str().unwrap())
-}
-
-fn device_lock(scene: &Scene) -> PathBuf {
-    scene.target.calls.with_file_name("device.lock")
-}
-
-fn is_free(path: &Path) -> bool {
-    DeviceLock::try_acquire(path, Mode::Exclusive, &Holder::this_process("test", ""))
-        .unwrap()
-        .is_some()
-}
-
-fn assert_gone(scene: &Scene) {
-    assert!(within(Duration::from_secs(10), || running(scene).is_empty()));
-    assert!(within(Duration::from_secs(10), || is_free(&device_lock(scene))));
+    common::stand_in::main();
 }
 
 #[test]

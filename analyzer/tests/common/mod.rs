@@ -82,6 +82,7 @@ impl Fixture {
                 build_timeout_ms: 1,
                 run_timeout_ms: 1,
                 cross: 2,
+                confirm: 0,
             },
             screened: BTreeMap::new(),
             chosen_from: cohort::ChosenFrom::default(),
@@ -200,6 +201,7 @@ impl Fixture {
                 outcome,
                 run_ms: 1,
                 waited_ms: 0,
+                recovered: false,
             },
         );
     }

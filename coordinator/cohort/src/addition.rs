@@ -22,7 +22,9 @@ pub enum AdditionKind {
         /// Case -> pairs of each further round, in order.
         rounds: BTreeMap<String, Vec<u32>>,
     },
-    /// Fresh builds of winner and control, measured again.
+    /// Fresh builds of winner and control, measured again: built from scratch, each with artifacts of its own. The n-th
+    /// one of a workload that repeats another case than the control is compared with the n-th one that repeats the
+    /// control ([`crate::Frozen::confirmations`]).
     Confirmation {
         /// The new cases: each repeats one that exists.
         cases: Vec<Case>,

@@ -1,5 +1,7 @@
 //! A frozen cohort, read and checked.
 
+use std::collections::HashMap;
+
 use jiff::Timestamp;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -106,6 +108,36 @@ impl Frozen {
             .units
             .iter()
             .chain(self.additions.iter().flat_map(|addition| addition.kind.units()))
+    }
+
+    /// Every confirmation, with the confirmation of the control that it is compared with; `None` for those of the control
+    /// itself: they are compared with what they repeat.
+    #[must_use]
+    pub fn confirmations(&self) -> HashMap<&str, Option<&Case>> {
+        let entries = self.manifest.workloads.iter();
+        let controls: HashMap<_, _> = entries
+            .map(|entry| (entry.workload.name.as_str(), entry.control.as_str()))
+            .collect();
+        let mut confirmations = HashMap::new();
+        for addition in &self.additions {
+            let AdditionKind::Confirmation { cases, .. } = &addition.kind else {
+                continue;
+            };
+            let of_control = |case: &&Case| case.repeat_of.as_deref() == controls.get(case.workload.as_str()).copied();
+            let mut count: HashMap<&str, usize> = HashMap::new();
+            for case in cases {
+                if of_control(&case) {
+                    confirmations.insert(case.name.as_str(), None);
+                    continue;
+                }
+                let count = count.entry(&case.workload).or_default();
+                let mut own = cases.iter().filter(|one| one.workload == case.workload);
+                let control = own.by_ref().filter(of_control).nth(*count);
+                *count += 1;
+                confirmations.insert(&case.name, control);
+            }
+        }
+        confirmations
     }
 
     /// What is done, left and lost.

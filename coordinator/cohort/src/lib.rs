@@ -5,6 +5,7 @@
 //! [`state()`] alone says what is done, left and lost. [`CohortDir`] alone knows the names of files.
 
 pub mod addition;
+pub mod audit;
 pub mod case;
 pub mod digest;
 pub mod draft;
@@ -22,6 +23,7 @@ pub mod verify;
 pub mod write;
 
 pub use addition::{Addition, AdditionKind};
+pub use audit::{Audit, audit, built_artifacts};
 pub use case::Case;
 pub use digest::{sha256_file, sha256_hex, unit_digest};
 pub use draft::{Draft, Header};
@@ -31,8 +33,8 @@ pub use frozen::{Frozen, Snapshot};
 pub use grow::Growth;
 pub use layout::{LayoutError, Source};
 pub use manifest::{ChosenFrom, FileDigest, Manifest, Measure, Origin, RefusedCase, UnitRef, WorkloadEntry};
-pub use paths::{CohortDir, case_folder};
-pub use record::{BuildOutcome, Record, RecordKind, RunOutcome, UnitBuilt};
+pub use paths::{CohortDir, case_folder, fresh_key};
+pub use record::{BuildOutcome, HARNESS, Record, RecordKind, RunOutcome, UnitBuilt};
 pub use records::{Dropped, RecordWriter, Records, WriterName, read_records};
 pub use state::{
     Attempt, CaseState, Counts, DoneBuild, DoneRound, Duplicate, Left, LeftBuild, LeftRound, Outcome, Problem,

@@ -57,6 +57,9 @@ pub struct Measure {
     pub pairs: u32,
     /// Further pairs at most for each case whose interval still reaches the best.
     pub finalists: u32,
+    /// Fresh builds of winner and control, measured again; 0 for none.
+    #[serde(default)]
+    pub confirm: u32,
     /// Seed of inputs, of the order of rounds, and of resampling.
     pub seed: u64,
     /// Limit of one build step.

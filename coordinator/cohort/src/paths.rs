@@ -92,22 +92,22 @@ impl CohortDir {
         self.0.join("artifacts")
     }
 
-    /// `artifacts/<unit digest>/`.
+    /// `artifacts/<key>/`; `key` is the unit's digest, or a [`fresh_key`].
     #[must_use]
-    pub fn unit_artifacts(&self, unit: &str) -> PathBuf {
-        self.artifacts().join(unit)
+    pub fn unit_artifacts(&self, key: &str) -> PathBuf {
+        self.artifacts().join(key)
     }
 
-    /// `artifacts/<unit digest>/<artifact>`.
+    /// `artifacts/<key>/<artifact>`.
     #[must_use]
-    pub fn artifact(&self, unit: &str, artifact: &str) -> PathBuf {
-        self.unit_artifacts(unit).join(artifact)
+    pub fn artifact(&self, key: &str, artifact: &str) -> PathBuf {
+        self.unit_artifacts(key).join(artifact)
     }
 
-    /// `artifacts/<unit digest>/build.log`.
+    /// `artifacts/<key>/build.log`.
     #[must_use]
-    pub fn unit_build_log(&self, unit: &str) -> PathBuf {
-        self.unit_artifacts(unit).join("build.log")
+    pub fn unit_build_log(&self, key: &str) -> PathBuf {
+        self.unit_artifacts(key).join("build.log")
     }
 
     /// `records/`.
@@ -163,6 +163,13 @@ impl CohortDir {
     pub fn coordinator_lock(&self) -> PathBuf {
         self.0.join("coordinator.lock")
     }
+}
+
+/// Folder in `artifacts/` of a unit that was built from scratch for `case` alone, a confirmation: the unit's digest and
+/// the end of the case's folder.
+#[must_use]
+pub fn fresh_key(unit: &str, case: &str) -> String {
+    format!("{unit}-{}", &sha256_hex(case.as_bytes())[..8])
 }
 
 /// Name of a case's folder: what is ASCII-safe of its name, at most 60 characters, and eight digits of the SHA-256 of

@@ -5,6 +5,11 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use target_api::{Estimate, Measurement};
 
+use crate::verify::Difference;
+
+/// Label of the unit that all cases share, in build records.
+pub const HARNESS: &str = "harness";
+
 /// One artifact of a case's build.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnitBuilt {
@@ -15,6 +20,9 @@ pub struct UnitBuilt {
     /// Wall time of its steps; `None` when it was there already.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub build_ms: Option<u64>,
+    /// Of a build from scratch: whether the artifact has the bytes of the one that the cohort had.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reproduces: Option<bool>,
     /// What the target read from the build.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub facts: BTreeMap<String, String>,
@@ -108,7 +116,19 @@ pub enum RecordKind {
         run_ms: u64,
         /// Time that it waited for the device.
         waited_ms: u64,
+        /// Whether a later coordinator took this from the log: the one that ran it died before it could write the record.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        recovered: bool,
     },
+    /// Somebody consented to a difference between the machine and the frozen one. Belongs to no case: its case is empty
+    /// and its attempt 0.
+    AcceptDifference {
+        /// What differs, as it was then; another value is another difference.
+        #[serde(flatten)]
+        difference: Difference,
+    },
+    /// Somebody accepted that the result of this attempt is wrong: it no longer stops the sweep.
+    AcceptIncorrect {},
     /// Somebody asked for a further attempt of this case.
     Retry {
         /// What was asked for.
@@ -125,7 +145,7 @@ pub struct Record {
     pub sequence: u64,
     /// When it was written.
     pub at: jiff::Timestamp,
-    /// The case.
+    /// The case; empty where it belongs to none.
     pub case: String,
     /// Which attempt, from 1; of a retry, the attempt that it begins.
     pub attempt: u32,

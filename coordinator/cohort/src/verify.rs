@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use target_api::Machine;
 
 use crate::digest::sha256_file;
@@ -12,7 +12,7 @@ use crate::frozen::Frozen;
 use crate::manifest::{FileDigest, Manifest};
 
 /// Something that is not as it was frozen.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Difference {
     /// What: a path in the cohort, `machine.<entry>` or `tool.<name>`.
     pub name: String,

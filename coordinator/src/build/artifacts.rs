@@ -1,11 +1,13 @@
 //! Artifacts that are there already.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use cohort::{BuildOutcome, CohortDir, CohortError, Record, RecordKind, UnitBuilt, UnitRef, sha256_file};
+use cohort::{CohortDir, CohortError, Frozen, Record, UnitBuilt, UnitRef, built_artifacts, sha256_file};
 use fs_err as fs;
+
+use crate::sweep::Piece;
 
 /// Folders inside `artifacts/` that a build works in begin so.
 pub(super) const WORK_PREFIX: &str = ".building-";
@@ -13,8 +15,8 @@ pub(super) const WORK_PREFIX: &str = ".building-";
 /// What is known of the artifacts on disk.
 #[derive(Debug, Default)]
 pub(crate) struct Artifacts {
-    /// What the latest build record says of each unit.
-    recorded: HashMap<String, UnitBuilt>,
+    /// What the latest build record says of each, by the name of its folder.
+    recorded: BTreeMap<String, UnitBuilt>,
     /// Units whose artifact was hashed or built by this run.
     checked: HashMap<String, UnitBuilt>,
 }
@@ -32,38 +34,51 @@ pub(super) enum Found {
 
 impl Artifacts {
     /// What records say.
-    pub(crate) fn new(records: &[Record]) -> Self {
+    pub(crate) fn new(frozen: &Frozen, records: &[Record]) -> Self {
         Self {
-            recorded: recorded(records),
+            recorded: built_artifacts(frozen, records),
             checked: HashMap::new(),
         }
     }
 
-    /// The artifact of a unit, if this run knows it to be good.
-    pub(super) fn get(&self, unit: &str) -> Option<&UnitBuilt> {
-        self.checked.get(unit)
+    /// The artifact in the folder `key`, if this run knows it to be good.
+    pub(crate) fn get(&self, key: &str) -> Option<&UnitBuilt> {
+        self.checked.get(key)
     }
 
-    /// The same for a build record: what it took is told once.
-    pub(super) fn take(&mut self, unit: &str) -> Option<UnitBuilt> {
-        let built = self.checked.get_mut(unit)?;
-        let told = built.clone();
+    /// Digest of the artifact in the folder `key`, as far as records or this run tell.
+    pub(crate) fn sha256(&self, key: &str) -> Option<&str> {
+        let known = self.checked.get(key).or_else(|| self.recorded.get(key));
+        known.map(|built| built.artifact_sha256.as_str())
+    }
+
+    /// The same for a build record: what it took is told once. What was built from scratch is compared with what the
+    /// cohort had.
+    pub(super) fn take(&mut self, piece: Piece<'_>) -> Option<UnitBuilt> {
+        let key = piece.key();
+        let first = piece.fresh_for.and_then(|_| {
+            let known = self.checked.get(piece.unit).or_else(|| self.recorded.get(piece.unit))?;
+            Some(known.artifact_sha256.clone())
+        });
+        let built = self.checked.get_mut(&key)?;
+        let mut told = built.clone();
         built.build_ms = None;
+        told.reproduces = first.map(|first| first == told.artifact_sha256);
         Some(told)
     }
 
-    /// A unit was built.
-    pub(super) fn add(&mut self, built: UnitBuilt) {
-        self.checked.insert(built.unit.clone(), built);
+    /// The artifact in the folder `key` was built.
+    pub(super) fn add(&mut self, key: String, built: UnitBuilt) {
+        self.checked.insert(key, built);
     }
 
     /// Hashes what lies on disk, once per run.
-    pub(super) fn look(&mut self, dir: &CohortDir, unit: &UnitRef) -> Result<Found, CohortError> {
-        if self.checked.contains_key(&unit.digest) {
+    pub(super) fn look(&mut self, dir: &CohortDir, unit: &UnitRef, key: &str) -> Result<Found, CohortError> {
+        if self.checked.contains_key(key) {
             return Ok(Found::Good);
         }
-        let path = dir.artifact(&unit.digest, &unit.artifact);
-        let Some(recorded) = self.recorded.get(&unit.digest) else {
+        let path = dir.artifact(key, &unit.artifact);
+        let Some(recorded) = self.recorded.get(key) else {
             return Ok(Found::Nothing);
         };
         if !path.is_file() {
@@ -77,43 +92,28 @@ impl Artifacts {
                 "`{path}`: SHA-256 {expected} on record, {found} found"
             )));
         }
-        self.checked.insert(unit.digest.clone(), recorded.clone());
+        let build_ms = None;
+        let recorded = UnitBuilt {
+            build_ms,
+            reproduces: None,
+            ..recorded.clone()
+        };
+        self.checked.insert(key.to_owned(), recorded);
         Ok(Found::Good)
     }
 }
 
-/// Makes the synced folder `from`, with the artifact at `artifact` in it, the unit's folder.
-pub(super) fn put_in_place(dir: &CohortDir, unit: &str, from: &Path, artifact: &Path) -> std::io::Result<()> {
+/// Makes the synced folder `from`, with the artifact at `artifact` in it, the folder `key` of the artifacts.
+pub(super) fn put_in_place(dir: &CohortDir, key: &str, from: &Path, artifact: &Path) -> std::io::Result<()> {
     let sync = |path: &Path| fs::File::open(path)?.sync_all();
     sync(artifact)?;
     sync(from)?;
-    let place = dir.unit_artifacts(unit);
+    let place = dir.unit_artifacts(key);
     if place.exists() {
         fs::remove_dir_all(&place)?;
     }
     fs::rename(from, &place)?;
     sync(&dir.artifacts())
-}
-
-/// What the latest build record says of each unit.
-fn recorded(records: &[Record]) -> HashMap<String, UnitBuilt> {
-    let mut recorded = HashMap::new();
-    for record in records {
-        if let RecordKind::Build {
-            outcome: BuildOutcome::Built { units },
-            ..
-        } = &record.kind
-        {
-            for built in units.values() {
-                let built = UnitBuilt {
-                    build_ms: None,
-                    ..built.clone()
-                };
-                recorded.insert(built.unit.clone(), built);
-            }
-        }
-    }
-    recorded
 }
 
 /// How long what a killed coordinator left running may take to end: its guards end it as soon as they notice.

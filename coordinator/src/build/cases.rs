@@ -8,7 +8,7 @@ use fs_err as fs;
 use super::artifacts::{Artifacts, Found};
 use super::pool::{Job, UnitEnd, build_units};
 use crate::events::{Event, Reporter};
-use crate::sweep::{Context, Log, RunError};
+use crate::sweep::{Context, Log, Piece, RunError};
 
 /// A case without a build in its latest attempt.
 #[derive(Debug, Clone, Copy)]
@@ -38,21 +38,21 @@ pub(crate) async fn build_cases<'f>(
     let mut queue: Vec<Job<'f>> = Vec::new();
     let mut queued = HashSet::new();
     let cases = needed.iter().map(|n| n.case).chain(wanted.iter().map(|w| w.case));
-    for (label, digest) in cases.flat_map(|case| context.needs(case)) {
-        if queued.contains(digest) {
+    for (label, piece) in cases.flat_map(|case| context.needs(case)) {
+        if queued.contains(&piece) {
             continue;
         }
-        let unit = context.unit(digest)?;
-        match artifacts.look(context.dir(), unit)? {
+        let unit = context.unit(piece.unit)?;
+        match artifacts.look(context.dir(), unit, &piece.key())? {
             Found::Good => continue,
             Found::Nothing => {}
             Found::Damaged(why) => reporter.tell(&Event::Rebuilding {
-                unit: digest,
+                unit: piece.unit,
                 why: &why,
             }),
         }
-        queued.insert(digest);
-        queue.push((unit, label));
+        queued.insert(piece);
+        queue.push(Job { unit, label, piece });
     }
     reporter.begin(wanted.len(), 0);
     if !queue.is_empty() || !wanted.is_empty() {
@@ -62,8 +62,8 @@ pub(crate) async fn build_cases<'f>(
 
     let mut pending = Pending::new(context, wanted, &queued);
     pending.settle_ready(context, log, artifacts, reporter)?;
-    build_units(context, queue, reporter, &mut |digest, end, reporter| {
-        pending.ended(context, digest, end, artifacts)?;
+    build_units(context, queue, reporter, &mut |piece, end, reporter| {
+        pending.ended(context, piece, end, artifacts)?;
         pending.settle_ready(context, log, artifacts, reporter)
     })
     .await?;
@@ -73,8 +73,8 @@ pub(crate) async fn build_cases<'f>(
 }
 
 fn check_recorded(context: &Context<'_>, artifacts: &Artifacts, needed: &Needed<'_>) -> Result<(), RunError> {
-    for (label, digest) in context.needs(needed.case) {
-        if let (Some(built), Some(expected)) = (artifacts.get(digest), needed.recorded.get(label))
+    for (label, piece) in context.needs(needed.case) {
+        if let (Some(built), Some(expected)) = (artifacts.get(&piece.key()), needed.recorded.get(label))
             && built.artifact_sha256 != *expected
         {
             return Err(RunError::Artifact {
@@ -92,13 +92,13 @@ struct Pending<'f> {
     cases: Vec<Wanted<'f>>,
     /// Units of each case that are not built yet.
     missing: Vec<usize>,
-    users: HashMap<&'f str, Vec<usize>>,
+    users: HashMap<Piece<'f>, Vec<usize>>,
     ready: Vec<usize>,
-    troubled: HashMap<String, UnitEnd>,
+    troubled: HashMap<Piece<'f>, UnitEnd>,
 }
 
 impl<'f> Pending<'f> {
-    fn new(context: &Context<'f>, wanted: &[Wanted<'f>], queued: &HashSet<&'f str>) -> Self {
+    fn new(context: &Context<'f>, wanted: &[Wanted<'f>], queued: &HashSet<Piece<'f>>) -> Self {
         let mut pending = Self {
             cases: wanted.to_vec(),
             missing: vec![0; wanted.len()],
@@ -107,9 +107,9 @@ impl<'f> Pending<'f> {
             troubled: HashMap::new(),
         };
         for (at, wanted) in wanted.iter().enumerate() {
-            let units: HashSet<_> = context.needs(wanted.case).map(|(_, digest)| digest).collect();
-            for digest in units.into_iter().filter(|digest| queued.contains(digest)) {
-                pending.users.entry(digest).or_default().push(at);
+            let pieces: HashSet<_> = context.needs(wanted.case).map(|(_, piece)| piece).collect();
+            for piece in pieces.into_iter().filter(|piece| queued.contains(piece)) {
+                pending.users.entry(piece).or_default().push(at);
                 if let Some(missing) = pending.missing.get_mut(at) {
                     *missing += 1;
                 }
@@ -125,26 +125,26 @@ impl<'f> Pending<'f> {
     fn ended(
         &mut self,
         context: &Context<'f>,
-        digest: &'f str,
+        piece: Piece<'f>,
         end: UnitEnd,
         artifacts: &mut Artifacts,
     ) -> Result<(), RunError> {
         match end {
-            UnitEnd::Built(built) => artifacts.add(built),
+            UnitEnd::Built(built) => artifacts.add(piece.key(), built),
             UnitEnd::Rejected(trouble) | UnitEnd::Failed(trouble) | UnitEnd::TimedOut(trouble)
-                if context.manifest().harness.as_deref() == Some(digest) =>
+                if context.manifest().harness.as_deref() == Some(piece.unit) =>
             {
-                let log = context.dir().unit_build_log(digest);
-                fs::create_dir_all(context.dir().unit_artifacts(digest))?;
+                let log = context.dir().unit_build_log(piece.unit);
+                fs::create_dir_all(context.dir().unit_artifacts(piece.unit))?;
                 fs::write(&log, trouble.log)?;
                 return Err(RunError::Harness {
                     reason: trouble.reason,
                     log,
                 });
             }
-            end => _ = self.troubled.insert(digest.to_owned(), end),
+            end => _ = self.troubled.insert(piece, end),
         }
-        for &at in self.users.get(digest).into_iter().flatten() {
+        for &at in self.users.get(&piece).into_iter().flatten() {
             if let Some(missing) = self.missing.get_mut(at) {
                 *missing = missing.saturating_sub(1);
                 if *missing == 0 {
@@ -168,10 +168,14 @@ impl<'f> Pending<'f> {
                 continue;
             };
             let outcome = self.outcome(context, case, artifacts)?;
-            let kind = RecordKind::Build {
-                outcome,
-                estimates: Vec::new(),
+            let estimates = match &outcome {
+                BuildOutcome::Built { units } => {
+                    let facts = units.iter().map(|(label, built)| (label.clone(), built.facts.clone()));
+                    context.target.build_estimates(&case.plan, &facts.collect())
+                }
+                _ => Vec::new(),
             };
+            let kind = RecordKind::Build { outcome, estimates };
             log.append(&case.name, attempt, kind.clone())?;
             if let RecordKind::Build { outcome, .. } = &kind {
                 reporter.progress.failed += u64::from(matches!(
@@ -194,8 +198,8 @@ impl<'f> Pending<'f> {
         case: &'f Case,
         artifacts: &mut Artifacts,
     ) -> Result<BuildOutcome, RunError> {
-        for (label, digest) in context.needs(case) {
-            let Some(end) = self.troubled.get(digest) else { continue };
+        for (label, piece) in context.needs(case) {
+            let Some(end) = self.troubled.get(&piece) else { continue };
             let (UnitEnd::Rejected(trouble) | UnitEnd::Failed(trouble) | UnitEnd::TimedOut(trouble)) = end else {
                 continue;
             };
@@ -216,7 +220,7 @@ impl<'f> Pending<'f> {
         }
         let units = context
             .needs(case)
-            .filter_map(|(label, digest)| Some((label.to_owned(), artifacts.take(digest)?)));
+            .filter_map(|(label, piece)| Some((label.to_owned(), artifacts.take(piece)?)));
         Ok(BuildOutcome::Built { units: units.collect() })
     }
 }

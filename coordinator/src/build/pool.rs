@@ -1,6 +1,6 @@
 //! Builds of distinct units, side by side.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -19,7 +19,7 @@ use crate::interrupt::Urgency;
 use crate::lock::Holder;
 use crate::process::ProcessError;
 use crate::steps::{Steps, StepsEnd, StepsError};
-use crate::sweep::{Context, RunError};
+use crate::sweep::{Context, Piece, RunError};
 
 /// How the build of a unit ended.
 #[derive(Debug, Clone)]
@@ -42,8 +42,15 @@ pub(super) struct Trouble {
     pub(super) log: String,
 }
 
-/// A unit to build and what it is called in the case that asked first.
-pub(super) type Job<'f> = (&'f UnitRef, &'f str);
+/// A unit to build.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Job<'f> {
+    pub(super) unit: &'f UnitRef,
+    /// What it is called in the case that asked first.
+    pub(super) label: &'f str,
+    /// Where it belongs.
+    pub(super) piece: Piece<'f>,
+}
 
 /// Builds `queue` in order, `jobs` at a time, and tells each end. Stops starting when the run should stop; what was
 /// interrupted is not told.
@@ -51,21 +58,24 @@ pub(super) async fn build_units<'f>(
     context: &Context<'f>,
     queue: Vec<Job<'f>>,
     reporter: &mut Reporter<'_>,
-    on_end: &mut dyn FnMut(&'f str, UnitEnd, &mut Reporter<'_>) -> Result<(), RunError>,
+    on_end: &mut dyn FnMut(Piece<'f>, UnitEnd, &mut Reporter<'_>) -> Result<(), RunError>,
 ) -> Result<(), RunError> {
-    let mut queue: VecDeque<_> = queue.into();
+    let jobs = queue;
+    let mut queue: VecDeque<usize> = (0..jobs.len()).collect();
     let mut running = JoinSet::new();
+    // Builds of one unit go on in one folder, so that paths in artifacts are the same: one after another.
+    let mut folders: HashSet<&str> = HashSet::new();
     let (send, mut notes) = mpsc::unbounded_channel::<Note>();
     loop {
         while running.len() < context.jobs
             && !context.should_stop()
-            && let Some((unit, label)) = queue.pop_front()
+            && let Some(at) = next(&jobs, &mut queue, &folders)
+            && let Some(Job { unit, label, piece }) = jobs.get(at).copied()
         {
-            running.spawn_local(build(
-                start(context, unit, label)?,
-                unit_of(context, unit, label)?,
-                send.clone(),
-            ));
+            folders.insert(&unit.digest);
+            let (work, unit) = (start(context, unit, label, piece)?, unit_of(context, unit, label)?);
+            let send = send.clone();
+            running.spawn_local(async move { (at, build(work, unit, send).await) });
         }
         tokio::select! {
             Some(note) = notes.recv() => note.tell(reporter),
@@ -77,15 +87,28 @@ pub(super) async fn build_units<'f>(
                     return Ok(());
                 }
                 Some(finished) => {
-                    let finished = finished.map_err(|error| RunError::Io(std::io::Error::other(error)))?;
-                    let unit = context.unit(&finished.work.digest)?;
-                    if let Some(end) = settle(context, finished)? {
-                        on_end(&unit.digest, end, reporter)?;
+                    let (at, finished) = finished.map_err(|error| RunError::Io(std::io::Error::other(error)))?;
+                    let end = settle(context, finished)?;
+                    if let Some(job) = jobs.get(at) {
+                        folders.remove(job.unit.digest.as_str());
+                        if let Some(end) = end {
+                            on_end(job.piece, end, reporter)?;
+                        }
                     }
                 }
             },
         }
     }
+}
+
+/// Takes the first of the queue whose unit isn't being built.
+fn next(jobs: &[Job<'_>], queue: &mut VecDeque<usize>, folders: &HashSet<&str>) -> Option<usize> {
+    let free = |at: &usize| {
+        jobs.get(*at)
+            .is_some_and(|job| !folders.contains(job.unit.digest.as_str()))
+    };
+    let place = queue.iter().position(free)?;
+    queue.remove(place)
 }
 
 /// What a build tells while it goes on: the digest of its unit, and more.
@@ -116,6 +139,8 @@ impl Note {
 /// A build on its own, with everything it needs.
 struct Work {
     digest: String,
+    /// Name of its folder among the artifacts.
+    key: String,
     cache: Option<BuildCache>,
     cohort: String,
     /// Removed at the end; its name is the same each time, so that paths in artifacts are.
@@ -159,7 +184,7 @@ struct Finished {
     took: Option<Duration>,
 }
 
-fn start(context: &Context<'_>, unit: &UnitRef, label: &str) -> Result<Work, RunError> {
+fn start(context: &Context<'_>, unit: &UnitRef, label: &str, piece: Piece<'_>) -> Result<Work, RunError> {
     let name = format!("{WORK_PREFIX}{}", unit.digest.get(..16).unwrap_or(&unit.digest));
     let root = context.dir().artifacts().join(name);
     if root.exists() {
@@ -170,7 +195,9 @@ fn start(context: &Context<'_>, unit: &UnitRef, label: &str) -> Result<Work, Run
     fs::create_dir_all(root.out())?;
     Ok(Work {
         digest: unit.digest.clone(),
-        cache: context.cache.cloned(),
+        key: piece.key(),
+        // From scratch means without it.
+        cache: context.cache.filter(|_| piece.fresh_for.is_none()).cloned(),
         cohort: context.dir().path().display().to_string(),
         root,
         launcher: context.launcher.clone(),
@@ -314,6 +341,7 @@ fn settle(context: &Context<'_>, finished: Finished) -> Result<Option<UnitEnd>, 
         unit: work.digest.clone(),
         artifact_sha256,
         build_ms: took.map(|took| u64::try_from(took.as_millis()).unwrap_or(u64::MAX)),
+        reproduces: None,
         facts,
     })))
 }
@@ -335,6 +363,6 @@ fn put(context: &Context<'_>, work: &Work, artifact: &str) -> Result<String, Run
     }
     fs::rename(work.root.sources().join(artifact), &moved)?;
     let (sha256, _) = sha256_file(&moved)?;
-    put_in_place(dir, &work.digest, &out, &moved)?;
+    put_in_place(dir, &work.key, &out, &moved)?;
     Ok(sha256)
 }

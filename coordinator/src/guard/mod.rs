@@ -3,12 +3,13 @@
 mod capture;
 mod child;
 mod dispatch;
+mod note;
 mod protocol;
 mod run;
 mod tree;
 
 pub use child::guard_child_main;
 pub use dispatch::{CHILD_SUBCOMMAND, SUBCOMMAND, hidden_subcommand};
-pub use protocol::{Ended, GuardEvent, GuardRequest, LockRequest};
+pub use protocol::{EndNote, Ended, GuardEvent, GuardRequest, LockRequest, NoteRequest};
 pub(crate) use run::MARK;
 pub use run::guard_main;

@@ -23,6 +23,26 @@ pub struct LockRequest {
     pub timeout_ms: Option<u64>,
 }
 
+/// Where a guard writes down that its command ended well, for the successor of a coordinator that died meanwhile.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NoteRequest {
+    /// The file.
+    pub path: PathBuf,
+    /// Unique to this command; stands in the note.
+    pub token: String,
+}
+
+/// What it writes: only of a command that ended on its own, with exit code 0, and whose output was kept whole.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EndNote {
+    /// That of the request.
+    pub token: String,
+    /// How it ended.
+    pub ended: Ended,
+    /// Digest of the file with its standard output.
+    pub stdout_sha256: String,
+}
+
 /// A command to run under a guard.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GuardRequest {
@@ -36,6 +56,9 @@ pub struct GuardRequest {
     pub stdout: PathBuf,
     /// File that standard error goes to.
     pub stderr: PathBuf,
+    /// Where to note its good end, if anywhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<NoteRequest>,
     /// Bytes kept of each of them; what comes after is read and thrown away.
     pub output_cap: u64,
     /// Folder that the command runs in.

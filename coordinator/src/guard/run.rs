@@ -10,7 +10,7 @@ use tokio::signal::unix::{Signal as SignalStream, SignalKind, signal};
 use tokio::sync::{mpsc, oneshot};
 
 use super::protocol::{Ended, GuardEvent, GuardRequest, LockRequest};
-use super::{capture, tree};
+use super::{capture, note, tree};
 use crate::lock::{DeviceLock, Holder, holder};
 
 /// Name of the environment variable by which the processes of a guard's tree can be told from all others, should the
@@ -130,6 +130,8 @@ async fn guard(request: &GuardRequest) -> Result<GuardEvent, GuardFailure> {
         tell(&GuardEvent::Locked { waited_ms });
     }
     let ended = run(request, &mut stop, waited_ms).await?;
+    // Without a note a round is only measured again, should the coordinator have died: no reason to fail it.
+    let _ = note::write(request, &ended);
     drop(lock);
     Ok(GuardEvent::Ended(ended))
 }

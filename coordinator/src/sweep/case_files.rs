@@ -1,28 +1,55 @@
 //! What is kept of a round beside its record: the command that repeats it, and its output.
 
-use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use cohort::{Case, CohortDir};
 use fs_err as fs;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use target_api::CommandSpec;
 
 use super::context::Context;
+use super::rounds::Visit;
 use crate::steps::shell_line;
 
-/// `command.json`.
-#[derive(Serialize)]
-struct CommandFile<'a> {
-    case: &'a str,
-    attempt: u32,
-    pairs: u32,
-    plan: &'a str,
-    units: &'a std::collections::BTreeMap<String, String>,
-    run: &'a CommandSpec,
+/// `command.json`, written before each round.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct CommandFile {
+    pub(super) case: String,
+    pub(super) attempt: u32,
+    pub(super) round: u32,
+    pub(super) pairs: u32,
+    pub(super) plan: String,
+    pub(super) units: BTreeMap<String, String>,
+    /// SHA-256 of all artifacts that the round needs.
+    pub(super) artifacts: BTreeMap<String, String>,
+    /// Unique to this round; stands in the guard's note of its end.
+    pub(super) token: String,
+    pub(super) run: CommandSpec,
     /// The same for a shell.
-    line: String,
+    pub(super) line: String,
+}
+
+impl CommandFile {
+    pub(super) fn new(
+        visit: &Visit<'_>,
+        artifacts: BTreeMap<String, String>,
+        token: String,
+        command: &CommandSpec,
+    ) -> Self {
+        Self {
+            case: visit.case.name.clone(),
+            attempt: visit.attempt,
+            round: visit.round,
+            pairs: visit.pairs,
+            plan: visit.case.plan.text.clone(),
+            units: visit.case.units.clone(),
+            artifacts,
+            token,
+            run: command.clone(),
+            line: shell_line(command),
+        }
+    }
 }
 
 /// Folder among those of the cases for what is needed only while a round runs. Inside the cohort, so that what a kill
@@ -31,18 +58,9 @@ const SCRATCH: &str = ".running";
 
 /// Where the output of rounds goes.
 pub(super) struct CaseFiles {
-    /// Standard error of a round, and everything else where logs are not kept.
+    /// Standard error of a round, the note of its end, and everything else where logs are not kept.
     scratch: PathBuf,
     keep: bool,
-    /// Attempt and pairs of the command that was last written for each case: rounds alike are told once.
-    written: RefCell<HashMap<String, (u32, u32)>>,
-}
-
-impl Drop for CaseFiles {
-    fn drop(&mut self) {
-        // What can't be removed now is removed by the next run.
-        let _ = fs::remove_dir_all(&self.scratch);
-    }
 }
 
 /// Removes what a killed run left. Only for the holder of the cohort's lock.
@@ -61,6 +79,43 @@ pub(super) struct Place {
     pub(super) folder: PathBuf,
     pub(super) stdout: PathBuf,
     pub(super) stderr: PathBuf,
+    /// Its `command.json`.
+    pub(super) command: PathBuf,
+    /// Where the guard notes its good end.
+    pub(super) note: PathBuf,
+}
+
+impl Place {
+    /// Where rounds of `case` work. Nothing is made.
+    pub(super) fn of(context: &Context<'_>, case: &Case) -> Self {
+        let dir = context.dir();
+        let scratch = dir.case_dirs().join(SCRATCH);
+        let (stderr, note) = (scratch.join("stderr"), scratch.join("ended.json"));
+        let (folder, stdout, command) = if context.keeps_all() {
+            let name = &case.name;
+            (dir.case_dir(name), dir.case_run_log(name), dir.case_command(name))
+        } else {
+            (
+                scratch.join("case"),
+                scratch.join("stdout"),
+                scratch.join("command.json"),
+            )
+        };
+        Self {
+            folder,
+            stdout,
+            stderr,
+            command,
+            note,
+        }
+    }
+
+    /// Writes down what is going to run.
+    pub(super) fn announce(&self, command: &CommandFile) -> std::io::Result<()> {
+        let mut text = serde_json::to_vec_pretty(command)?;
+        text.push(b'\n');
+        fs::write(&self.command, text)
+    }
 }
 
 impl CaseFiles {
@@ -69,57 +124,41 @@ impl CaseFiles {
         let scratch = context.dir().case_dirs().join(SCRATCH);
         fs::create_dir(&scratch)?;
         let keep = context.keeps_all();
-        let written = RefCell::default();
-        Ok(Self { scratch, keep, written })
+        Ok(Self { scratch, keep })
     }
 
+    /// Removes what is needed no longer. Not after an error: if a record could not be written, the next run finds here
+    /// what it should have said.
+    pub(super) fn remove(self) -> std::io::Result<()> {
+        fs::remove_dir_all(self.scratch)
+    }
+
+    /// Makes the place of the next round.
     pub(super) fn place(&self, context: &Context<'_>, case: &Case) -> std::io::Result<Place> {
-        let stderr = self.scratch.join("stderr");
-        if self.keep {
-            let folder = context.dir().case_dir(&case.name);
-            fs::create_dir_all(&folder)?;
-            let stdout = context.dir().case_run_log(&case.name);
-            return Ok(Place { folder, stdout, stderr });
+        let place = Place::of(context, case);
+        if !self.keep && place.folder.exists() {
+            fs::remove_dir_all(&place.folder)?;
         }
-        let folder = self.scratch.join("case");
-        if folder.exists() {
-            fs::remove_dir_all(&folder)?;
+        fs::create_dir_all(&place.folder)?;
+        if place.note.exists() {
+            fs::remove_file(&place.note)?;
         }
-        fs::create_dir(&folder)?;
-        let stdout = self.scratch.join("stdout");
-        Ok(Place { folder, stdout, stderr })
-    }
-
-    /// Writes down what is going to run, where that is kept for every case.
-    pub(super) fn before(
-        &self,
-        context: &Context<'_>,
-        visit: &super::rounds::Visit<'_>,
-        command: &CommandSpec,
-    ) -> std::io::Result<()> {
-        let this = (visit.attempt, visit.pairs);
-        if !self.keep || self.written.borrow().get(&visit.case.name) == Some(&this) {
-            return Ok(());
-        }
-        write_command(context, visit, command)?;
-        self.written.borrow_mut().insert(visit.case.name.clone(), this);
-        Ok(())
+        Ok(place)
     }
 
     /// Completes what is kept of a round that failed.
     pub(super) fn after_failure(
         &self,
         context: &Context<'_>,
-        visit: &super::rounds::Visit<'_>,
-        command: &CommandSpec,
+        case: &Case,
         place: &Place,
         stderr: &str,
         reason: &str,
     ) -> std::io::Result<()> {
-        let log = context.dir().case_run_log(&visit.case.name);
+        let log = context.dir().case_run_log(&case.name);
         if !self.keep {
-            fs::create_dir_all(context.dir().case_dir(&visit.case.name))?;
-            write_command(context, visit, command)?;
+            fs::create_dir_all(context.dir().case_dir(&case.name))?;
+            copy_if_there(&place.command, &context.dir().case_command(&case.name))?;
             copy_if_there(&place.stdout, &log)?;
         }
         let mut text = fs::read(&log).unwrap_or_default();
@@ -136,23 +175,4 @@ fn copy_if_there(from: &Path, to: &Path) -> std::io::Result<()> {
     } else {
         Ok(())
     }
-}
-
-fn write_command(
-    context: &Context<'_>,
-    visit: &super::rounds::Visit<'_>,
-    command: &CommandSpec,
-) -> std::io::Result<()> {
-    let file = CommandFile {
-        case: &visit.case.name,
-        attempt: visit.attempt,
-        pairs: visit.pairs,
-        plan: &visit.case.plan.text,
-        units: &visit.case.units,
-        run: command,
-        line: shell_line(command),
-    };
-    let mut text = serde_json::to_vec_pretty(&file)?;
-    text.push(b'\n');
-    fs::write(context.dir().case_command(&visit.case.name), text)
 }

@@ -14,13 +14,18 @@ pub(super) fn can_be_accepted(name: &str) -> bool {
 }
 
 /// Everything that must be equal: files, target and its options, machine class and tools. Gives the differences that
-/// were consented to.
-pub(super) fn check(frozen: &Frozen, options: &RunOptions<'_>) -> Result<Vec<Difference>, RunError> {
+/// were consented to, now or (`given`) earlier.
+pub(super) fn check(
+    frozen: &Frozen,
+    options: &RunOptions<'_>,
+    given: &[Difference],
+) -> Result<Vec<Difference>, RunError> {
     let mut differences = verify(frozen)?;
     differences.extend(target_differences(frozen, options));
     differences.extend(machine_differences(&frozen.manifest().machine, options.machine));
-    let consent =
-        |difference: &Difference| can_be_accepted(&difference.name) && options.accept.contains(&difference.name);
+    let consent = |difference: &Difference| {
+        can_be_accepted(&difference.name) && (options.accept.contains(&difference.name) || given.contains(difference))
+    };
     let (accepted, mut refused): (Vec<_>, Vec<_>) = differences.into_iter().partition(consent);
     if refused.is_empty() {
         return Ok(accepted);

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::time::Instant;
 
-use cohort::{Case, CohortDir, Frozen, Manifest, UnitRef, WorkloadEntry};
+use cohort::{Case, CohortDir, Frozen, HARNESS, Manifest, UnitRef, WorkloadEntry, fresh_key};
 use target_api::{Built, Configured, Exclusive, Pairing};
 
 use super::error::RunError;
@@ -15,11 +15,27 @@ use crate::interrupt::{Interrupt, Urgency};
 use crate::lock::{HOST_DEVICE, Mode, device_lock_path};
 use crate::process::Launcher;
 
-/// Label of the unit that all cases share, in build records.
-pub(crate) const HARNESS: &str = "harness";
-
 /// Cohorts of up to so many cases keep logs of all of them; larger ones those of failures.
 const KEEP_ALL: u64 = 1000;
+
+/// A unit to build for all cases that have it, or from scratch for one confirmation alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Piece<'f> {
+    /// Digest of the unit.
+    pub(crate) unit: &'f str,
+    /// The confirmation.
+    pub(crate) fresh_for: Option<&'f str>,
+}
+
+impl Piece<'_> {
+    /// Name of its folder among the artifacts.
+    pub(crate) fn key(&self) -> String {
+        match self.fresh_for {
+            Some(case) => fresh_key(self.unit, case),
+            None => self.unit.to_owned(),
+        }
+    }
+}
 
 /// A cohort, what runs it, and when to stop.
 pub(crate) struct Context<'f> {
@@ -37,6 +53,8 @@ pub(crate) struct Context<'f> {
     cases: HashMap<&'f str, &'f Case>,
     units: HashMap<&'f str, &'f UnitRef>,
     workloads: HashMap<&'f str, &'f WorkloadEntry>,
+    /// As [`Frozen::confirmations`].
+    confirmations: HashMap<&'f str, Option<&'f Case>>,
 }
 
 impl<'f> Context<'f> {
@@ -76,6 +94,7 @@ impl<'f> Context<'f> {
                 .map(|limit| u64::try_from(limit.as_millis()).unwrap_or(u64::MAX)),
             cases: frozen.cases().map(|case| (case.name.as_str(), case)).collect(),
             units: frozen.units().map(|unit| (unit.digest.as_str(), unit)).collect(),
+            confirmations: frozen.confirmations(),
             workloads: frozen
                 .manifest()
                 .workloads
@@ -109,20 +128,23 @@ impl<'f> Context<'f> {
             .ok_or_else(|| missing("workload", &case.workload))
     }
 
-    /// What a case is compared with in each of its rounds, the control itself included (it shows the noise). `None` where
-    /// the target's values don't vary.
+    /// What a case is compared with in each of its rounds, the control itself included (it shows the noise); for a
+    /// confirmation it was built from scratch as well. `None` where the target's values don't vary.
     pub(crate) fn control(&self, case: &Case) -> Result<Option<&'f Case>, RunError> {
         match self.target.pairing() {
             Pairing::None => Ok(None),
-            Pairing::InProcess | Pairing::AlternatingCommands => self.case(&self.workload(case)?.control).map(Some),
+            Pairing::InProcess | Pairing::AlternatingCommands => match self.confirmations.get(case.name.as_str()) {
+                Some(Some(control)) => Ok(Some(control)),
+                _ => self.case(&self.workload(case)?.control).map(Some),
+            },
         }
     }
 
     pub(crate) fn built(&self, case: &'f Case) -> Result<Built<'f>, RunError> {
         let mut artifacts = BTreeMap::new();
-        for (label, digest) in &case.units {
-            let unit = self.unit(digest)?;
-            artifacts.insert(label.clone(), self.dir().artifact(digest, &unit.artifact));
+        for (label, piece) in self.own(case) {
+            let unit = self.unit(piece.unit)?;
+            artifacts.insert(label.to_owned(), self.dir().artifact(&piece.key(), &unit.artifact));
         }
         Ok(Built {
             plan: &case.plan,
@@ -137,14 +159,19 @@ impl<'f> Context<'f> {
         Ok(Some(self.dir().artifact(digest, &self.unit(digest)?.artifact)))
     }
 
-    /// Labels and digests of all that a case is built from, the harness first.
-    pub(crate) fn needs(&self, case: &'f Case) -> impl Iterator<Item = (&'f str, &'f str)> {
-        let harness = self.manifest().harness.as_deref().map(|digest| (HARNESS, digest));
-        let own = case
-            .units
-            .iter()
-            .map(|(label, digest)| (label.as_str(), digest.as_str()));
-        harness.into_iter().chain(own)
+    /// Labels of all that a case is built from, the harness first; that one is never built from scratch.
+    pub(crate) fn needs(&self, case: &'f Case) -> impl Iterator<Item = (&'f str, Piece<'f>)> {
+        let shared = |unit| Piece { unit, fresh_for: None };
+        let harness = self.manifest().harness.as_deref().map(|unit| (HARNESS, shared(unit)));
+        harness.into_iter().chain(self.own(case))
+    }
+
+    /// The same without the harness.
+    pub(crate) fn own(&self, case: &'f Case) -> impl Iterator<Item = (&'f str, Piece<'f>)> {
+        let name = case.name.as_str();
+        let fresh_for = self.confirmations.contains_key(name).then_some(name);
+        let units = case.units.iter();
+        units.map(move |(label, unit)| (label.as_str(), Piece { unit, fresh_for }))
     }
 
     /// The lock that a round holds.

@@ -7,7 +7,7 @@ use cohort::{Addition, AdditionKind};
 use super::ranking::Ranking;
 
 /// Pairs of one further round.
-const PAIRS: u32 = 4;
+pub(super) const PAIRS: u32 = 4;
 
 /// So many cases always stay in the race while their interval reaches the best one's. Beyond that, each further round
 /// goes to the faster half of those that had the round before (successive halving): with few pairs and much noise nearly

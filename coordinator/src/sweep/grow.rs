@@ -5,6 +5,7 @@ use std::error::Error;
 use cohort::{Case, Frozen, Growth, State, unit_digest};
 use target_api::{BuildUnit, Pairing, Tool};
 
+use super::confirm::next_confirmation;
 use super::error::RunError;
 use super::finalists::next_grant;
 use super::ranking::{Ranking, rankings};
@@ -39,7 +40,7 @@ pub(super) fn next_growth(
     crosses: &mut Option<Crosses<'_>>,
 ) -> Result<Option<(Growth, String)>, RunError> {
     let measure = &frozen.manifest().measure;
-    let rankings = rankings(frozen.manifest(), state);
+    let rankings = rankings(frozen, state);
     if measure.cross > 0
         && state.may_cross()
         && let Some(form) = crosses.take()
@@ -54,11 +55,13 @@ pub(super) fn next_growth(
         return Ok(Some((Growth::Crosses { cases, units }, reason)));
     }
     // Values that don't vary need no further rounds.
-    if measure.finalists == 0 || pairing == Pairing::None {
-        return Ok(None);
+    if measure.finalists > 0
+        && pairing != Pairing::None
+        && let Some((rounds, reason)) = next_grant(&rankings, frozen.additions(), measure.finalists)
+    {
+        return Ok(Some((Growth::Finalists { rounds }, reason)));
     }
-    let grant = next_grant(&rankings, frozen.additions(), measure.finalists);
-    Ok(grant.map(|(rounds, reason)| (Growth::Finalists { rounds }, reason)))
+    Ok(next_confirmation(frozen, state, &rankings, pairing))
 }
 
 /// Grows the cohort and says so.

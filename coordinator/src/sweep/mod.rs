@@ -2,6 +2,8 @@
 
 mod case_files;
 mod check;
+mod confirm;
+mod consent;
 mod context;
 mod error;
 mod filter;
@@ -11,6 +13,7 @@ mod log;
 mod options;
 mod outcome;
 mod ranking;
+mod recover;
 mod rounds;
 mod run;
 
@@ -21,5 +24,5 @@ pub use options::{RunOptions, RunSummary};
 pub use ranking::{Ranked, Ranking};
 pub use run::run;
 
-pub(crate) use context::{Context, HARNESS};
+pub(crate) use context::{Context, Piece};
 pub(crate) use log::Log;

@@ -69,6 +69,8 @@ pub struct RunSummary {
     pub counts: Counts,
     /// Rounds done by this run.
     pub rounds_done: u64,
+    /// Rounds that an earlier run measured, taken from their logs.
+    pub rounds_recovered: u64,
     /// Whether Ctrl-C ended it.
     pub interrupted: bool,
     /// Whether the time limit ended it.

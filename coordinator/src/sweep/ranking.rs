@@ -1,6 +1,6 @@
 //! Which cases are the fastest, as far as is known while the sweep runs.
 
-use cohort::{Case, CaseState, Manifest, Outcome, RunOutcome, State};
+use cohort::{Case, CaseState, Frozen, Outcome, RunOutcome, State};
 use stats::interval::{Level, MedianInterval};
 use stats::order::median;
 use stats::paired::PairedRatios;
@@ -64,11 +64,15 @@ fn pooled_noise(ratios: &[Vec<f64>]) -> Option<f64> {
     median(&differences).map(|middle| 1.4826 * middle)
 }
 
-/// One ranking for each workload, in the manifest's order.
-pub(super) fn rankings<'a>(manifest: &'a Manifest, state: &State<'a>) -> Vec<Ranking<'a>> {
-    let each = manifest.workloads.iter().map(|entry| {
+/// One ranking for each workload, in the manifest's order. Confirmations are not among the cases: they repeat others.
+pub(super) fn rankings<'a>(frozen: &'a Frozen, state: &State<'a>) -> Vec<Ranking<'a>> {
+    let confirmations = frozen.confirmations();
+    let each = frozen.manifest().workloads.iter().map(|entry| {
         let workload = entry.workload.name.as_str();
-        let own = state.cases().iter().filter(|case| case.case.workload == workload);
+        let own = state
+            .cases()
+            .iter()
+            .filter(|case| case.case.workload == workload && !confirmations.contains_key(case.case.name.as_str()));
         let (mut cases, ratios): (Vec<_>, Vec<_>) = own.filter_map(ranked).unzip();
         cases.sort_by(|a, b| {
             let by_ratio = a.ratio.point.total_cmp(&b.ratio.point);

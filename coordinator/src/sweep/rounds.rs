@@ -7,14 +7,16 @@ use cohort::{Case, RecordKind, RunOutcome};
 use stats::random::SplitMix64;
 use target_api::RunRequest;
 
-use super::case_files::CaseFiles;
+use super::case_files::{CaseFiles, CommandFile};
 use super::context::Context;
 use super::error::RunError;
 use super::log::Log;
 use super::outcome::judge;
+use super::recover::digests;
+use crate::build::Artifacts;
 use crate::events::{Event, Reporter};
-use crate::guard::GuardEvent;
-use crate::process::{Job, ProcessError};
+use crate::guard::{GuardEvent, NoteRequest};
+use crate::process::{Job, ProcessError, token};
 
 /// One round of one case.
 #[derive(Debug, Clone, Copy)]
@@ -50,11 +52,25 @@ pub(super) fn in_seeded_order(visits: &mut [Visit<'_>], cases: &[&str], seed: u6
 pub(super) async fn run_rounds(
     context: &Context<'_>,
     log: &mut Log,
+    artifacts: &Artifacts,
     reporter: &mut Reporter<'_>,
     visits: &[Visit<'_>],
     accepted: &dyn Fn(&str) -> bool,
 ) -> Result<(), RunError> {
     let files = CaseFiles::new(context)?;
+    visit_all(context, log, artifacts, reporter, &files, visits, accepted).await?;
+    Ok(files.remove()?)
+}
+
+async fn visit_all(
+    context: &Context<'_>,
+    log: &mut Log,
+    artifacts: &Artifacts,
+    reporter: &mut Reporter<'_>,
+    files: &CaseFiles,
+    visits: &[Visit<'_>],
+    accepted: &dyn Fn(&str) -> bool,
+) -> Result<(), RunError> {
     let mut failed: HashSet<&str> = HashSet::new();
     reporter.begin(0, visits.len());
     for visit in visits {
@@ -66,7 +82,7 @@ pub(super) async fn run_rounds(
             reporter.done(0, 1);
             continue;
         }
-        let Some(outcome) = run_round(context, log, reporter, &files, visit).await? else {
+        let Some(outcome) = run_round(context, log, artifacts, reporter, files, visit).await? else {
             return Ok(());
         };
         if !matches!(outcome, RunOutcome::Correct { .. }) {
@@ -79,8 +95,11 @@ pub(super) async fn run_rounds(
             round: visit.round,
             outcome: &outcome,
         });
-        if matches!(outcome, RunOutcome::Incorrect { .. }) && !accepted(name) {
-            return Ok(());
+        if matches!(outcome, RunOutcome::Incorrect { .. }) {
+            if !accepted(name) {
+                return Ok(());
+            }
+            log.append(name, visit.attempt, RecordKind::AcceptIncorrect {})?;
         }
     }
     Ok(())
@@ -90,6 +109,7 @@ pub(super) async fn run_rounds(
 async fn run_round(
     context: &Context<'_>,
     log: &mut Log,
+    artifacts: &Artifacts,
     reporter: &mut Reporter<'_>,
     files: &CaseFiles,
     visit: &Visit<'_>,
@@ -111,7 +131,9 @@ async fn run_round(
         pairs: visit.pairs,
         case_dir: &place.folder,
     });
-    files.before(context, visit, &command)?;
+    let token = token();
+    let digests = digests(context, artifacts, case)?;
+    place.announce(&CommandFile::new(visit, digests, token.clone(), &command))?;
     let (round, device) = (visit.round, context.device.clone());
     log.append(
         name,
@@ -139,7 +161,14 @@ async fn run_round(
         GuardEvent::Started { .. } => reporter.tell(&Event::RoundBegan { case: name, round }),
         _ => {}
     };
-    let finished = context.launcher.run(&job, context.interrupt, &mut on_event).await;
+    let note = NoteRequest {
+        path: place.note.clone(),
+        token,
+    };
+    let finished = context
+        .launcher
+        .run_noted(&job, Some(note), context.interrupt, &mut on_event)
+        .await;
     let (outcome, run_ms, waited_ms, stderr) = match finished {
         Ok(finished) => {
             let (captured, ended) = (finished.captured, finished.ended);
@@ -159,7 +188,7 @@ async fn run_round(
     if let RunOutcome::Incorrect { reason, .. } | RunOutcome::RunFailed { reason } | RunOutcome::TimedOut { reason } =
         &outcome
     {
-        files.after_failure(context, visit, &command, &place, &stderr, reason)?;
+        files.after_failure(context, case, &place, &stderr, reason)?;
     }
     let kind = RecordKind::Run {
         round,
@@ -167,6 +196,7 @@ async fn run_round(
         outcome: outcome.clone(),
         run_ms,
         waited_ms,
+        recovered: false,
     };
     log.append(name, visit.attempt, kind)?;
     Ok(Some(outcome))

@@ -4,17 +4,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Instant;
 
-use cohort::{BuildOutcome, CaseState, CohortDir, Frozen, Outcome, RecordKind, Snapshot, State, Status};
+use cohort::{BuildOutcome, CaseState, CohortDir, Frozen, HARNESS, Outcome, RecordKind, Snapshot, State, Status};
 use fs_err as fs;
 
 use super::case_files::remove_scratch;
 use super::check::check;
-use super::context::{Context, HARNESS};
+use super::consent;
+use super::context::Context;
 use super::error::RunError;
 use super::filter::{Filter, known, retries};
 use super::grow::{Crosses, grow, next_growth};
 use super::log::Log;
 use super::options::{RunOptions, RunSummary};
+use super::recover::recover;
 use super::rounds::{Visit, in_seeded_order, run_rounds};
 use crate::build::{Artifacts, Needed, Wanted, build_cases, remove_leftovers};
 use crate::events::{Event, OnEvent, Reporter};
@@ -44,23 +46,26 @@ pub fn run(
     // Read under the lock: another coordinator may have worked on it until now.
     let Snapshot { frozen, records } = Snapshot::read(&dir)?;
     let mut reporter = Reporter::new(on_event);
-    let accepted = check(&frozen, options)?;
+    let accepted = check(&frozen, options, &consent::given(&records.records))?;
     reporter.tell(&Event::Verified { accepted: &accepted });
     remove_leftovers(&dir)?;
-    remove_scratch(&dir)?;
-    let log = Log::new(&dir, records.records, options.clock);
+    let mut log = Log::new(&dir, records.records, options.clock);
     let begun = log.records().len();
+    consent::to_differences(&mut log, &accepted)?;
     let local = tokio::task::LocalSet::new();
     crate::runtime::block_on(local.run_until(async {
         let mut sweep = Sweep {
             launcher: Launcher::new(dir.binary()),
             interrupt: Interrupt::listen(true)?,
-            deadline: options.time_limit.map(|limit| Instant::now() + limit),
-            artifacts: Artifacts::new(log.records()),
+            // A limit that no clock can show is none.
+            deadline: options.time_limit.and_then(|limit| Instant::now().checked_add(limit)),
+            artifacts: Artifacts::new(&frozen, log.records()),
             options,
             frozen,
             log,
         };
+        sweep.recover(&mut reporter)?;
+        remove_scratch(&dir)?;
         sweep.retry()?;
         sweep.work(crosses, &mut reporter).await?;
         let mut summary = sweep.summary(begun)?;
@@ -86,10 +91,26 @@ impl Sweep<'_> {
             .map_err(|error| RunError::State(Box::new(error)))
     }
 
-    /// Begins the next attempt of what was asked for.
+    /// Writes what a killed coordinator could not write any more.
+    fn recover(&mut self, reporter: &mut Reporter<'_>) -> Result<(), RunError> {
+        let context = Context::new(
+            &self.frozen,
+            self.options,
+            &self.launcher,
+            &self.interrupt,
+            self.deadline,
+        )?;
+        recover(&context, &mut self.log, &self.artifacts, reporter)?;
+        Ok(())
+    }
+
+    /// Begins the next attempt of what was asked for, and accepts what is to be accepted.
     fn retry(&mut self) -> Result<(), RunError> {
         for (case, attempt, because) in retries(&self.options.retry, &self.state()?)? {
             self.log.append(&case, attempt, RecordKind::Retry { because })?;
+        }
+        for (case, attempt) in consent::to_wrong_results(&self.state()?, &self.options.accept_incorrect) {
+            self.log.append(&case, attempt, RecordKind::AcceptIncorrect {})?;
         }
         Ok(())
     }
@@ -143,7 +164,15 @@ impl Sweep<'_> {
             .await?;
             // With builds undecided, rounds could miss cases; after them the state is asked again.
             if todo.builds.is_empty() {
-                run_rounds(&context, &mut self.log, reporter, &todo.visits, &accepted).await?;
+                run_rounds(
+                    &context,
+                    &mut self.log,
+                    &self.artifacts,
+                    reporter,
+                    &todo.visits,
+                    &accepted,
+                )
+                .await?;
             }
         }
     }
@@ -152,13 +181,16 @@ impl Sweep<'_> {
         let state = self.state()?;
         let accepted = |name: &str| self.options.accept_incorrect.iter().any(|accepted| accepted == name);
         let new = self.log.records().get(begun..).unwrap_or_default();
-        let rounds = new
-            .iter()
-            .filter(|record| matches!(record.kind, RecordKind::Run { .. }));
+        let rounds = |wanted: bool| {
+            let own = new.iter();
+            own.filter(|r| matches!(r.kind, RecordKind::Run { recovered, .. } if recovered == wanted))
+                .count() as u64
+        };
         let left = !state.left().is_empty();
         Ok(RunSummary {
             counts: state.counts(),
-            rounds_done: rounds.count() as u64,
+            rounds_done: rounds(false),
+            rounds_recovered: rounds(true),
             interrupted: self.interrupt.urgency() > Urgency::None,
             time_over: left && self.deadline.is_some_and(|deadline| Instant::now() >= deadline),
             stopped_by: state

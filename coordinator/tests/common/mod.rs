@@ -7,6 +7,7 @@
 )]
 
 pub mod scripted;
+pub mod stand_in;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -255,6 +255,7 @@ impl Scene {
                 build_timeout_ms: 20_000,
                 run_timeout_ms: 20_000,
                 cross: 0,
+                confirm: 0,
             },
             folder: None,
         }

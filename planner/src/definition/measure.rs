@@ -87,6 +87,10 @@ pub struct Measure {
     /// Further pairs at most for cases whose interval still reaches the best. Default 24; 0 measures no further.
     #[serde(deserialize_with = "at_least_zero")]
     pub finalists: u32,
+    /// Fresh builds of winner and control, without any cache, measured again at the end: the headline gain comes from
+    /// them. Default 0.
+    #[serde(deserialize_with = "at_least_zero")]
+    pub confirm: u32,
     /// Seed of inputs and of the order of cases in a round. Default 1.
     #[serde(deserialize_with = "at_least_zero")]
     pub seed: u64,
@@ -102,6 +106,7 @@ impl Default for Measure {
             rounds: 4,
             pairs: 1,
             finalists: 24,
+            confirm: 0,
             seed: 1,
             build_timeout: TimeLimit { milliseconds: 120_000 },
             run_timeout: TimeLimit { milliseconds: 60_000 },

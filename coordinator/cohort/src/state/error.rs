@@ -29,6 +29,8 @@ pub enum StateError {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say what each variant and field is")]
 pub enum Problem {
+    #[error("a consent that belongs to no case names one, or an attempt")]
+    NoCaseOfIts,
     #[error("the cohort has no such case")]
     UnknownCase,
     #[error("attempts count from 1, and the first one is no retry")]

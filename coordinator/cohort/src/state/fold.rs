@@ -25,6 +25,14 @@ pub fn state<'a>(
     let layout = Layout::new(manifest, cases, additions)?;
     let mut duplicates = Vec::new();
     let sorted = in_order(records, &mut duplicates)?;
+    let of_no_case = |record: &&Record| matches!(record.kind, RecordKind::AcceptDifference { .. });
+    let (consents, sorted): (Vec<_>, Vec<_>) = sorted.into_iter().partition(of_no_case);
+    if let Some(record) = consents
+        .iter()
+        .find(|record| !record.case.is_empty() || record.attempt != 0)
+    {
+        return Err(Problem::NoCaseOfIts.of(record));
+    }
     let by_case = ByCase::new(&layout, &sorted)?;
     let mut states = Vec::with_capacity(layout.entries.len());
     for (at, entry) in layout.entries.into_iter().enumerate() {
@@ -51,6 +59,7 @@ pub fn state<'a>(
         index: layout.index,
         crossed: layout.crossed,
         duplicates,
+        consents,
     })
 }
 
@@ -146,6 +155,12 @@ impl<'a> Fold<'a> {
                 Some(counted) => duplicates.push(Duplicate { record, counted }),
                 None => self.attempt.retry = Some(record),
             },
+            RecordKind::AcceptIncorrect {} => match self.attempt.accepted {
+                Some(counted) => duplicates.push(Duplicate { record, counted }),
+                None => self.attempt.accepted = Some(record),
+            },
+            // Belongs to no case, so none of them gets here.
+            RecordKind::AcceptDifference { .. } => {}
             RecordKind::Build { outcome, estimates } => {
                 let late = self.latest_round.is_some_and(|round| round.writer == record.writer);
                 self.build_in_order |= !late;
@@ -189,18 +204,20 @@ impl<'a> Fold<'a> {
                 outcome,
                 run_ms,
                 waited_ms,
+                recovered,
             } => {
                 self.see_round(record, *round, wanted)?;
                 if self.open.get(round).is_some_and(|began| began.writer == record.writer) {
                     self.open.remove(round);
                 }
-                let (run_ms, waited_ms) = (*run_ms, *waited_ms);
+                let (run_ms, waited_ms, recovered) = (*run_ms, *waited_ms, *recovered);
                 let mut counted = DoneRound {
                     record,
                     outcome,
                     device,
                     run_ms,
                     waited_ms,
+                    recovered,
                 };
                 if let Some(RoundState::Done(before)) = self.attempt.rounds.get(round) {
                     let mut other = *before;

@@ -151,13 +151,15 @@ impl<'a> State<'a> {
         !self.crossed && self.initial_terminal()
     }
 
-    /// Cases whose latest attempt is incorrect: they stop a sweep until somebody accepts or retries them.
+    /// Cases whose latest attempt is incorrect and was not accepted: they stop a sweep until somebody accepts or retries
+    /// them.
     #[must_use]
     pub fn stopped_by(&self) -> Vec<&'a str> {
         let incorrect = self
             .cases
             .iter()
-            .filter(|state| state.outcome() == Some(Outcome::Incorrect));
+            .filter(|state| state.outcome() == Some(Outcome::Incorrect))
+            .filter(|state| state.latest().is_none_or(|latest| latest.accepted.is_none()));
         incorrect.map(|state| state.case.name.as_str()).collect()
     }
 }

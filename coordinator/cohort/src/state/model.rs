@@ -89,6 +89,8 @@ pub struct DoneRound<'a> {
     pub run_ms: u64,
     /// Time that it waited for the device.
     pub waited_ms: u64,
+    /// Whether it was taken from the log of a coordinator that had died.
+    pub recovered: bool,
 }
 
 /// What is known of one round of one attempt. Rounds that never began are not listed.
@@ -117,6 +119,8 @@ impl<'a> RoundState<'a> {
 pub struct Attempt<'a> {
     /// What asked for it; `None` for the first attempt.
     pub retry: Option<&'a Record>,
+    /// What accepted its wrong result, if somebody did.
+    pub accepted: Option<&'a Record>,
     /// Its build, once it ended.
     pub build: Option<DoneBuild<'a>>,
     /// Round -> what is known.
@@ -251,6 +255,7 @@ pub struct State<'a> {
     pub(crate) index: HashMap<&'a str, usize>,
     pub(crate) crossed: bool,
     pub(crate) duplicates: Vec<Duplicate<'a>>,
+    pub(crate) consents: Vec<&'a Record>,
 }
 
 impl<'a> State<'a> {
@@ -266,6 +271,13 @@ impl<'a> State<'a> {
         self.index.get(name).map(|&at| &self.cases[at])
     }
 
+    /// Consents to differences of the machine ([`crate::RecordKind::AcceptDifference`]), in the order of writers. Those to
+    /// wrong results stand in [`Attempt::accepted`].
+    #[must_use]
+    pub fn consents(&self) -> &[&'a Record] {
+        &self.consents
+    }
+
     /// Records that don't count because another one says the same of the same build, round or retry.
     #[must_use]
     pub fn duplicates(&self) -> &[Duplicate<'a>] {
@@ -276,6 +288,9 @@ impl<'a> State<'a> {
 impl PartialEq for State<'_> {
     fn eq(&self, other: &Self) -> bool {
         // `index` follows from `cases`.
-        self.cases == other.cases && self.crossed == other.crossed && self.duplicates == other.duplicates
+        self.cases == other.cases
+            && self.crossed == other.crossed
+            && self.duplicates == other.duplicates
+            && self.consents == other.consents
     }
 }

@@ -30,6 +30,7 @@ fn every_kind_of_record() {
             unit: "u".into(),
             artifact_sha256: "a".into(),
             build_ms: Some(3),
+            reproduces: None,
             facts: [("fma".to_owned(), "12".to_owned())].into(),
         },
     )];
@@ -86,6 +87,16 @@ fn every_kind_of_record() {
         (
             made::run(0, RunOutcome::TimedOut { reason: reason() }),
             r#""record":"run","round":0,"device":"cpu0","outcome":"timed-out","reason":"no","run_ms":5,"waited_ms":0}"#,
+        ),
+        (
+            cohort::RecordKind::AcceptDifference {
+                difference: made::difference(),
+            },
+            r#""record":"accept-difference","name":"machine.model","expected":"paper","found":"stone"}"#,
+        ),
+        (
+            cohort::RecordKind::AcceptIncorrect {},
+            r#""record":"accept-incorrect"}"#,
         ),
         (made::retry(), r#""record":"retry","because":"--retry failed"}"#),
     ];

@@ -98,6 +98,7 @@ pub(crate) fn header(workloads: &[&str], rounds: u32, pairs: u32) -> Header {
             build_timeout_ms: 1000,
             run_timeout_ms: 1000,
             cross: 3,
+            confirm: 0,
         },
         screened: [("w/up/normal".to_owned(), u128::MAX.to_string())].into(),
         chosen_from: cohort::ChosenFrom::default(),
@@ -251,6 +252,15 @@ pub(crate) fn run(round: u32, outcome: RunOutcome) -> RecordKind {
         outcome,
         run_ms: 5,
         waited_ms: 0,
+        recovered: false,
+    }
+}
+
+pub(crate) fn difference() -> cohort::Difference {
+    cohort::Difference {
+        name: "machine.model".into(),
+        expected: Some("paper".into()),
+        found: Some("stone".into()),
     }
 }
 

@@ -284,6 +284,45 @@ fn crosses_wait_for_all_initial_cases() {
     assert_eq!(state.left().builds[0].case, "x");
 }
 
+#[test]
+fn consents_are_kept_and_count_for_one_attempt() {
+    let general = |case: &str, attempt| {
+        let difference = made::difference();
+        record(
+            "b",
+            0,
+            case,
+            attempt,
+            cohort::RecordKind::AcceptDifference { difference },
+        )
+    };
+    let mut records = vec![
+        record("a", 0, "c", 1, built()),
+        record("a", 1, "c", 1, incorrect(0)),
+        general("", 0),
+    ];
+    with_records(&records, |state| {
+        let state = state.unwrap();
+        assert_eq!((state.stopped_by(), state.consents().len()), (vec!["c"], 1));
+    });
+    let accept = || cohort::RecordKind::AcceptIncorrect {};
+    records.push(record("c", 0, "c", 1, accept()));
+    records.push(record("c", 1, "c", 1, accept()));
+    with_records(&records, |state| {
+        let state = state.unwrap();
+        assert_eq!((state.stopped_by(), state.duplicates().len()), (vec![], 1));
+        assert_eq!(state.counts().incorrect, 1, "it is still no result");
+    });
+    records.extend([
+        record("c", 2, "c", 2, retry()),
+        record("c", 3, "c", 2, built()),
+        record("c", 4, "c", 2, incorrect(1)),
+    ]);
+    with_records(&records, |state| assert_eq!(state.unwrap().stopped_by(), ["c"]));
+    problem(&[general("c", 0)], &Problem::NoCaseOfIts);
+    problem(&[general("", 1)], &Problem::NoCaseOfIts);
+}
+
 type Change = fn(&mut cohort::Manifest, &mut Vec<Case>);
 
 const DIGEST: &str = "0000000000000000000000000000000000000000000000000000000000000000";

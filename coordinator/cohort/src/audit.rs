@@ -1,0 +1,120 @@
+//! Everything about a cohort that can be checked without running anything.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use target_api::{Estimate, Moment};
+
+use crate::digest::sha256_file;
+use crate::error::CohortError;
+use crate::frozen::{Frozen, Snapshot};
+use crate::paths::fresh_key;
+use crate::record::{BuildOutcome, HARNESS, Record, RecordKind, UnitBuilt};
+use crate::verify::{Difference, verify};
+
+/// What was checked, and what is not as it should be.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Audit {
+    /// Everything that differs: first files of the cohort, then estimates, then artifacts.
+    pub differences: Vec<Difference>,
+    /// Additions whose chain was walked.
+    pub additions: u64,
+    /// Records that were read.
+    pub records: u64,
+    /// Estimates whose moment was checked.
+    pub estimates: u64,
+    /// Artifacts that were hashed again.
+    pub artifacts: u64,
+}
+
+/// Checks files against their digests and the chain of additions; that every round follows a build of its attempt; that
+/// estimates of moment `plan` stand with the cases and those of moment `build` with the builds, so none can have seen a
+/// result; and hashes every artifact that a build record speaks of.
+///
+/// # Errors
+///
+/// What makes the cohort unreadable: a broken chain, a bad line, a record that can't be (a round without a build before
+/// it, say).
+pub fn audit(snapshot: &Snapshot) -> Result<Audit, CohortError> {
+    let (frozen, records) = (&snapshot.frozen, &snapshot.records.records);
+    snapshot.state()?;
+    let mut differences = verify(frozen)?;
+    let mut estimates = 0;
+    let mut check = |place: String, found: &[Estimate], moment: Moment| {
+        estimates += found.len() as u64;
+        let wrong = found.iter().filter(|estimate| estimate.moment != moment);
+        differences.extend(wrong.map(|estimate| Difference {
+            name: format!("{place}: estimate `{}`", estimate.name),
+            expected: Some(word(moment).to_owned()),
+            found: Some(word(estimate.moment).to_owned()),
+        }));
+    };
+    for case in frozen.cases() {
+        check(format!("case `{}`", case.name), &case.estimates, Moment::Plan);
+    }
+    for record in records {
+        if let RecordKind::Build { estimates, .. } = &record.kind {
+            let place = format!("record {} of `records/{}.jsonl`", record.sequence, record.writer);
+            check(place, estimates, Moment::Build);
+        }
+    }
+    let units: BTreeMap<_, _> = frozen.units().map(|unit| (unit.digest.as_str(), unit)).collect();
+    let built = built_artifacts(frozen, records);
+    for (key, built) in &built {
+        let artifact = units.get(built.unit.as_str()).map(|unit| unit.artifact.as_str());
+        let path = frozen.dir().artifact(key, artifact.unwrap_or_default());
+        let found = if path.is_file() {
+            Some(sha256_file(&path)?.0)
+        } else {
+            None
+        };
+        if found.as_ref() != Some(&built.artifact_sha256) {
+            let name = path.strip_prefix(frozen.dir().path()).unwrap_or(&path);
+            differences.push(Difference {
+                name: name.to_string_lossy().into_owned(),
+                expected: Some(built.artifact_sha256.clone()),
+                found,
+            });
+        }
+    }
+    Ok(Audit {
+        differences,
+        additions: frozen.additions().len() as u64,
+        records: records.len() as u64,
+        estimates,
+        artifacts: built.len() as u64,
+    })
+}
+
+/// What the latest build record says of each artifact, by the name of its folder in `artifacts/`.
+#[must_use]
+pub fn built_artifacts(frozen: &Frozen, records: &[Record]) -> BTreeMap<String, UnitBuilt> {
+    let confirmations = frozen.confirmations();
+    let mut artifacts = BTreeMap::new();
+    for record in records {
+        let RecordKind::Build {
+            outcome: BuildOutcome::Built { units },
+            ..
+        } = &record.kind
+        else {
+            continue;
+        };
+        let fresh = confirmations.contains_key(record.case.as_str());
+        for (label, built) in units {
+            let key = if fresh && label != HARNESS {
+                fresh_key(&built.unit, &record.case)
+            } else {
+                built.unit.clone()
+            };
+            artifacts.insert(key, built.clone());
+        }
+    }
+    artifacts
+}
+
+fn word(moment: Moment) -> &'static str {
+    match moment {
+        Moment::Plan => "moment `plan`",
+        Moment::Build => "moment `build`",
+    }
+}

@@ -1,0 +1,32 @@
+//! Noting that a command ended well, before anybody is told: who is told may be dead.
+
+use std::io;
+
+use cohort::sha256_file;
+use fs_err as fs;
+
+use super::protocol::{EndNote, Ended, GuardRequest};
+
+/// Writes the note if one is wanted and the end was good. Whole or not at all: it is renamed into place.
+pub(super) fn write(request: &GuardRequest, ended: &Ended) -> io::Result<()> {
+    let Some(wanted) = request.note.as_ref().filter(|_| is_good(ended)) else {
+        return Ok(());
+    };
+    let note = EndNote {
+        token: wanted.token.clone(),
+        ended: ended.clone(),
+        stdout_sha256: sha256_file(&request.stdout).map_err(io::Error::other)?.0,
+    };
+    let half = wanted.path.with_extension("half");
+    fs::write(&half, serde_json::to_vec(&note)?)?;
+    fs::rename(&half, &wanted.path)
+}
+
+fn is_good(ended: &Ended) -> bool {
+    ended.exit_code == Some(0)
+        && !ended.timed_out
+        && !ended.cancelled
+        && ended.left_behind.is_empty()
+        && ended.stdout_dropped == 0
+        && ended.capture_error.is_none()
+}
