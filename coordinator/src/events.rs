@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use cohort::{BuildOutcome, Difference, RunOutcome};
 
+use crate::guard::TELL_WAITING_AFTER;
 use crate::lock::Holder;
 
 /// Something that happened.
@@ -42,7 +43,8 @@ pub enum Event<'a> {
         /// How.
         outcome: &'a BuildOutcome,
     },
-    /// A build or a round waits for the lock. Told again when the holder changes.
+    /// A build or a round has waited for the lock for more than a second. Told again when the lock goes to another
+    /// cohort, or when it was free in between.
     Waiting {
         /// The case, or the digest of the unit.
         what: &'a str,
@@ -84,7 +86,7 @@ pub enum Event<'a> {
         /// Why, in words and numbers.
         reason: &'a str,
     },
-    /// The first Ctrl-C: what runs is finished.
+    /// The first Ctrl-C, told when it comes: what runs is finished.
     Finishing,
     /// The time limit is over.
     TimeOver,
@@ -115,6 +117,9 @@ pub(crate) struct Reporter<'a> {
     on_event: &'a mut OnEvent<'a>,
     pub(crate) progress: Progress,
     phase: Instant,
+    finishing: bool,
+    /// The cohort that is waited for, once that was told; the inner one is `None` where it can't be named.
+    waiting: Option<Option<String>>,
 }
 
 impl<'a> Reporter<'a> {
@@ -123,11 +128,40 @@ impl<'a> Reporter<'a> {
             on_event,
             progress: Progress::default(),
             phase: Instant::now(),
+            finishing: false,
+            waiting: None,
         }
     }
 
     pub(crate) fn tell(&mut self, event: &Event<'_>) {
         (self.on_event)(event, &self.progress);
+    }
+
+    /// Says once that the run comes to its end.
+    pub(crate) fn finishing(&mut self) {
+        if !std::mem::replace(&mut self.finishing, true) {
+            self.tell(&Event::Finishing);
+        }
+    }
+
+    /// Says for whom `what` waits, unless that is known: cohorts that take turns would be told in every round.
+    pub(crate) fn waiting(&mut self, what: &str, holder: Option<&Holder>) {
+        let cohort = holder.map(|holder| holder.cohort.clone());
+        let known = match &self.waiting {
+            None => false,
+            Some(told) => cohort.is_none() || *told == cohort,
+        };
+        if !known {
+            self.waiting = Some(cohort);
+            self.tell(&Event::Waiting { what, holder });
+        }
+    }
+
+    /// The lock came after `waited_ms`. Where that was no time worth telling, the next wait is news.
+    pub(crate) fn locked(&mut self, waited_ms: u64) {
+        if u128::from(waited_ms) < TELL_WAITING_AFTER.as_millis() {
+            self.waiting = None;
+        }
     }
 
     /// A phase with so many builds or rounds begins.
@@ -149,5 +183,32 @@ impl<'a> Reporter<'a> {
         let done = progress.builds_done + progress.rounds_done;
         let left = (progress.builds + progress.rounds).saturating_sub(done);
         progress.left = (done > 0).then(|| self.phase.elapsed().mul_f64(left as f64 / done as f64));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waiting_is_told_again_when_it_is_news() {
+        let mut told = Vec::new();
+        let mut on_event = |event: &Event<'_>, _: &Progress| {
+            if let Event::Waiting { holder, .. } = event {
+                told.push(holder.map(|holder| holder.cohort.clone()));
+            }
+        };
+        let mut reporter = Reporter::new(&mut on_event);
+        let (one, two) = (Holder::this_process("one", "a"), Holder::this_process("two", "b"));
+        // The same one in every round, then another one.
+        for holder in [Some(&one), Some(&one), None, Some(&one), Some(&two)] {
+            reporter.waiting("case", holder);
+            reporter.locked(3000);
+        }
+        // It was free in between.
+        reporter.locked(10);
+        reporter.waiting("case", Some(&two));
+        let expected = ["one", "two", "two"].map(|name| Some(name.to_owned()));
+        assert_eq!(told, expected);
     }
 }

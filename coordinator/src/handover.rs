@@ -13,6 +13,9 @@ const THIS_BINARY: &str = "/proc/self/exe";
 /// Tells the frozen binary that it was handed to, so that two can't hand over to one another for ever.
 const MARK: &str = "LAYOUT_SWEEP_HANDED_OVER";
 
+/// What helps when a frozen file was changed. The definition is the same, so a sibling would be the same cohort.
+pub(crate) const RESTORE: &str = "restore the file, or freeze a fresh cohort with `--cohort DIR`";
+
 /// Why the frozen binary does not take over.
 #[derive(Debug, thiserror::Error)]
 pub enum HandOverError {
@@ -40,6 +43,14 @@ pub enum HandOverError {
         /// Why.
         source: std::io::Error,
     },
+}
+
+impl HandOverError {
+    /// The next step: a line for `help:`.
+    #[must_use]
+    pub fn help(&self) -> &'static str {
+        RESTORE
+    }
 }
 
 /// Returns when this program is the binary that froze the cohort. Otherwise becomes that binary, with `arguments`.

@@ -29,5 +29,5 @@ pub use freeze::{FreezeError, FreezeRequest, freeze, git_revision};
 pub use handover::{HandOverError, hand_over};
 pub use machine::{Measuring, measure_machine};
 pub use process::Launcher;
-pub use status::{CohortStatus, DeviceUse, status};
+pub use status::{CohortStatus, DeviceUse, Running, status};
 pub use sweep::{RunError, RunOptions, RunSummary, run};

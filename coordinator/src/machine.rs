@@ -8,6 +8,7 @@ use fs_err as fs;
 use serde::{Deserialize, Serialize};
 use target_api::{Captured, Host, Machine, OptionError, Options, Probe, Target, Tool};
 
+use crate::errors::chain;
 use crate::guard::{GuardEvent, LockRequest};
 use crate::host::{HostError, read_host};
 use crate::interrupt::Interrupt;
@@ -69,6 +70,16 @@ impl MachineError {
     pub fn is_lock_timeout(&self) -> bool {
         matches!(self, Self::Process(ProcessError::LockTimedOut { .. }))
     }
+
+    /// Whether Ctrl-C ended it, while a tool was asked for its version or while the probe was built or ran.
+    #[must_use]
+    pub fn is_interrupted(&self) -> bool {
+        match self {
+            Self::Process(error) => matches!(error, ProcessError::Cancelled),
+            Self::Tool(ToolError::Process { source, .. }) => matches!(**source, ProcessError::Cancelled),
+            _ => false,
+        }
+    }
 }
 
 /// The usual folder of earlier results: `$XDG_CACHE_HOME/layout-sweep`, else `~/.cache/layout-sweep`, else a folder of
@@ -88,7 +99,7 @@ pub fn cache_folder() -> PathBuf {
 
 /// Measures this machine for `target`: reads the host, finds the tools, and builds and runs the target's probe, alone on
 /// the host. The probe's output is kept under a digest of everything it depends on, so that plans stay the same between
-/// commands. `on_event` hears when it waits for the host.
+/// commands. `on_event` hears when it waits for the host, and as [`GuardEvent::Note`] why the output can't be kept.
 pub fn measure_machine(
     target: &dyn Target,
     options: &Options,
@@ -117,7 +128,11 @@ pub fn measure_machine(
         let machine = target
             .machine(&host, tools, Some(&captured))
             .map_err(|error| MachineError::Probe(error.to_string()))?;
-        keep(&kept, &captured)?;
+        if let Err(error) = keep(&kept, &captured) {
+            // Only a convenience: the next command measures again.
+            let message = format!("what was measured can't be kept for the next time: {}", chain(&error));
+            on_event(&GuardEvent::Note { message });
+        }
         Ok(machine)
     })?
 }
@@ -186,6 +201,7 @@ async fn run(
         launcher: &how.launcher,
         lock: Some(lock.clone()),
         timeout: PROBE_TIMEOUT,
+        deadline: None,
         interrupt,
     };
     let end = steps
@@ -195,7 +211,7 @@ async fn run(
             StepsError::Process(error) => MachineError::Process(error),
             StepsError::Io(error) => MachineError::Io(error),
         })?;
-    if let StepsEnd::Failed(reason) | StepsEnd::TimedOut(reason) = end {
+    if let StepsEnd::Failed(reason) | StepsEnd::Broken(reason) | StepsEnd::TimedOut(reason) = end {
         // The log is what helps, so the folder stays.
         let log = scratch.keep().join("build.log");
         return Err(MachineError::Build { reason, log });

@@ -254,7 +254,10 @@ async fn follow(
         })?;
         on_event(&event);
         match event {
-            GuardEvent::Waiting { .. } | GuardEvent::Locked { .. } | GuardEvent::Started { .. } => {}
+            GuardEvent::Waiting { .. }
+            | GuardEvent::Locked { .. }
+            | GuardEvent::Started { .. }
+            | GuardEvent::Note { .. } => {}
             last => return Ok(Some(last)),
         }
     }

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use cohort::{BuildOutcome, CohortDir, CohortError, Counts, RunOutcome, Snapshot, State};
+use cohort::{
+    BuildOutcome, CaseState, CohortDir, CohortError, Counts, Record, RunOutcome, Snapshot, State, WriterName,
+};
 use serde::Serialize;
 
 use crate::lock::{Holder, holder};
@@ -19,6 +21,15 @@ pub struct DeviceUse {
     pub ours: bool,
 }
 
+/// A round that runs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Running {
+    /// Its case.
+    pub case: String,
+    /// Which, from 0.
+    pub round: u32,
+}
+
 /// How far a cohort is.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CohortStatus {
@@ -30,6 +41,8 @@ pub struct CohortStatus {
     pub device: Option<DeviceUse>,
     /// Cases that wait for their build.
     pub builds_left: u64,
+    /// Rounds that the coordinator runs now; they are not among [`Counts::lost_rounds`].
+    pub running: Vec<Running>,
     /// Rounds that are left of cases that have not failed, as far as they are decided.
     pub rounds_left: u64,
     /// What the rounds that are left take, by the mean of those done (without waiting); `None` before the first.
@@ -46,6 +59,9 @@ pub struct CohortStatus {
 /// ([`crate::lock::device_lock_path`]).
 pub fn status(folder: &Path, device_lock: Option<&Path>) -> Result<CohortStatus, CohortError> {
     let dir = CohortDir::new(fs_err::canonicalize(folder).unwrap_or_else(|_| folder.to_owned()));
+    // Asked before the records are read: of a coordinator that begins in between nothing is shown, rather than that
+    // rounds of an earlier one run.
+    let coordinator = holder(&dir.coordinator_lock());
     let snapshot = Snapshot::read(&dir)?;
     let state = snapshot.state()?;
     let name = dir.path().display().to_string();
@@ -58,9 +74,15 @@ pub fn status(folder: &Path, device_lock: Option<&Path>) -> Result<CohortStatus,
         }
     });
     let rounds_left = state.cases().iter().map(|case| case.rounds_left().len() as u64).sum();
+    let running = coordinator
+        .as_ref()
+        .map_or_else(Vec::new, |holder| running(&state, &snapshot.records.records, holder));
+    let mut counts = state.counts();
+    counts.lost_rounds = counts.lost_rounds.saturating_sub(running.len() as u64);
     Ok(CohortStatus {
-        counts: state.counts(),
-        coordinator: holder(&dir.coordinator_lock()),
+        counts,
+        coordinator,
+        running,
         device,
         builds_left: state.left().builds.len() as u64,
         rounds_left,
@@ -74,6 +96,31 @@ pub fn status(folder: &Path, device_lock: Option<&Path>) -> Result<CohortStatus,
             .map(|dropped| dropped.file.clone())
             .collect(),
     })
+}
+
+/// Rounds that the live coordinator began and did not end: those of its writer. Numbers of processes come again, so only
+/// rounds since it took the lock count.
+fn running(state: &State<'_>, records: &[Record], live: &Holder) -> Vec<Running> {
+    let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    let own = WriterName::new(jiff::Timestamp::UNIX_EPOCH, live.pid, &host);
+    // `-<pid>-<host>`: what follows the time, which ends in `Z`.
+    let Some((_, own)) = own.as_str().split_once('Z') else {
+        return Vec::new();
+    };
+    let writers = records.iter().map(|record| record.writer.as_str());
+    let Some(writer) = writers.filter(|writer| writer.ends_with(own)).max() else {
+        return Vec::new();
+    };
+    let of_case = |case: &CaseState<'_>| -> Vec<Running> {
+        case.lost()
+            .filter(|(_, began)| began.writer == writer && live.since.is_none_or(|since| began.at >= since))
+            .map(|(round, _)| Running {
+                case: case.case.name.clone(),
+                round,
+            })
+            .collect()
+    };
+    state.cases().iter().flat_map(of_case).collect()
 }
 
 /// Mean wall time of the rounds done, times those left; in whole milliseconds.

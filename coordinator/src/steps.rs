@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use fs_err as fs;
 use target_api::{BuildUnit, Captured, CommandSpec};
@@ -68,8 +68,10 @@ fn first_error(captured: &Captured) -> Option<&str> {
 pub(crate) enum StepsEnd {
     /// All succeeded. Output of all steps, joined, and the files that the target reads.
     Done(Captured),
-    /// One failed.
+    /// One ended with an exit code other than 0.
     Failed(String),
+    /// One was ended by a signal, or left files missing.
+    Broken(String),
     /// One took too long.
     TimedOut(String),
 }
@@ -82,6 +84,8 @@ pub(crate) struct Steps<'a> {
     pub(crate) lock: Option<LockRequest>,
     /// Limit of each.
     pub(crate) timeout: Duration,
+    /// Until when each may wait for the lock.
+    pub(crate) deadline: Option<Instant>,
     /// Ends them early.
     pub(crate) interrupt: &'a Interrupt,
 }
@@ -124,7 +128,7 @@ impl Steps<'_> {
             let job = Job {
                 command: step,
                 directory: folder,
-                lock: self.lock.clone(),
+                lock: self.lock.clone().map(|lock| lock.until(self.deadline)),
                 timeout: Some(self.timeout),
                 stdout: &stdout,
                 stderr: &stderr,
@@ -153,9 +157,13 @@ impl Steps<'_> {
                     .chars()
                     .take(300)
                     .collect::<String>();
-                end = Some(StepsEnd::Failed(format!("`{}`: {how}: {first}", step.program)));
+                let reason = format!("`{}`: {how}: {first}", step.program);
+                end = Some(match captured.exit_code {
+                    Some(_) => StepsEnd::Failed(reason),
+                    None => StepsEnd::Broken(reason),
+                });
             }
-            if let Some(StepsEnd::Failed(reason) | StepsEnd::TimedOut(reason)) = &end {
+            if let Some(StepsEnd::Failed(reason) | StepsEnd::Broken(reason) | StepsEnd::TimedOut(reason)) = &end {
                 let _ = writeln!(text, "[layout-sweep: {reason}]");
                 break;
             }
@@ -165,7 +173,7 @@ impl Steps<'_> {
             return Ok(end);
         }
         if !folder.join(&unit.artifact).is_file() {
-            return Ok(StepsEnd::Failed(format!(
+            return Ok(StepsEnd::Broken(format!(
                 "its steps succeeded but left no `{}`",
                 unit.artifact
             )));
@@ -176,7 +184,7 @@ impl Steps<'_> {
                     .files
                     .insert(name.clone(), String::from_utf8_lossy(&bytes).into_owned()),
                 Err(error) => {
-                    return Ok(StepsEnd::Failed(format!(
+                    return Ok(StepsEnd::Broken(format!(
                         "its steps left no readable `{name}`: {}",
                         chain(&error)
                     )));

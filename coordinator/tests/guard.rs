@@ -165,7 +165,7 @@ fn waiting_is_not_running_and_names_the_holder() {
         .unwrap()
         .unwrap();
     let release = std::thread::spawn(move || {
-        std::thread::sleep(Duration::from_millis(700));
+        std::thread::sleep(Duration::from_millis(1700));
         drop(held);
     });
     let mut waiting = None;
@@ -185,7 +185,7 @@ fn waiting_is_not_running_and_names_the_holder() {
     );
     assert!(!finished.ended.timed_out);
     assert!(
-        finished.ended.waited_ms >= 500 && finished.ended.ran_ms < 400,
+        finished.ended.waited_ms >= 1500 && finished.ended.ran_ms < 400,
         "{:?}",
         finished.ended
     );

@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 use common::scripted::Scene;
 use common::stand_in::{assert_gone, device_lock, running, signal, start};
 use common::{parent, within};
-use coordinator::{ExitCode, RunError, status};
+use coordinator::lock::{DeviceLock, Holder, Mode};
+use coordinator::{CohortStatus, ExitCode, RunError, status};
 use rustix::process::{Pid, Signal, kill_process};
 
 /// Not a test: a coordinator in a process of its own.
@@ -93,11 +94,15 @@ fn the_second_interrupt_ends_what_runs() {
     assert!(within(Duration::from_secs(20), || running(&scene).len() >= 3));
     let begin = Instant::now();
     signal(&child, Signal::INT);
-    std::thread::sleep(Duration::from_millis(200));
+    let told =
+        || std::fs::read_to_string(scene.target.calls.with_file_name(common::stand_in::FINISHING)).unwrap_or_default();
+    assert!(within(Duration::from_secs(10), || told() == "x"), "told at the signal");
     assert!(child.try_wait().unwrap().is_none(), "the first one waits for what runs");
+    assert!(!running(&scene).is_empty());
     signal(&child, Signal::INT);
     assert_eq!(child.wait().unwrap().code(), Some(130));
-    assert!(begin.elapsed() < Duration::from_secs(10));
+    assert!(begin.elapsed() < Duration::from_secs(20));
+    assert_eq!(told(), "x");
     assert_gone(&scene);
     assert!(scene.rounds().iter().all(|(case, ..)| case != "stubborn"));
     assert_eq!(status(&scene.cohort(), None).unwrap().counts.lost_rounds, 1);
@@ -131,8 +136,18 @@ fn only_one_coordinator_works_on_a_cohort() {
         status(&scene.cohort(), None).unwrap().coordinator.unwrap().pid,
         child.id()
     );
+    let now = || status(&scene.cohort(), None).unwrap();
+    let a = |status: &CohortStatus| matches!(&status.running[..], [one] if one.case == "a");
+    let mut live = now();
+    assert!(within(Duration::from_secs(10), || {
+        live = now();
+        a(&live)
+    }));
+    assert_eq!(live.counts.lost_rounds, 0);
     child.kill().unwrap();
     assert_eq!(child.wait().unwrap().signal(), Some(9));
+    let dead = now();
+    assert_eq!((dead.running.len(), dead.counts.lost_rounds), (0, 1));
     assert_gone(&scene);
     assert_eq!(status(&scene.cohort(), None).unwrap().coordinator, None);
     assert_eq!(scene.run().counts.correct, 2);
@@ -219,4 +234,24 @@ fn a_torn_last_line_is_told_and_its_round_is_run_again() {
         (summary.rounds_done, summary.dropped.len(), summary.counts.correct),
         (1, 1, 2)
     );
+}
+
+#[test]
+fn the_time_limit_ends_waiting_for_the_device() {
+    for mode in [Mode::Exclusive, Mode::Shared] {
+        // Held exclusively, builds wait; held shared, rounds do.
+        let scene = Scene::new();
+        scene.freeze(&[("a", "VALUE=50")]);
+        let lock = DeviceLock::try_acquire(&device_lock(&scene), mode, &Holder::this_process("other", "x"));
+        let held = lock.unwrap().unwrap();
+        let begin = Instant::now();
+        let limit = Some(Duration::from_secs(6));
+        let summary = scene.run_with(|options| options.time_limit = limit).unwrap();
+        assert!(summary.time_over && begin.elapsed() >= limit.unwrap());
+        assert!(begin.elapsed() < Duration::from_secs(20), "{:?}", begin.elapsed());
+        assert_eq!((summary.rounds_done, summary.counts.lost_rounds), (0, 0));
+        assert_eq!(summary.counts.built, if mode == Mode::Shared { 2 } else { 0 });
+        drop(held);
+        assert_eq!(scene.run().counts.correct, 2);
+    }
 }

@@ -6,6 +6,7 @@ mod common;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use coordinator::guard::GuardEvent;
 use coordinator::machine::MachineError;
 use coordinator::{Measuring, measure_machine};
 use target_api::*;
@@ -14,6 +15,7 @@ struct Probed {
     calls: PathBuf,
     build: String,
     tool: String,
+    version: String,
 }
 
 impl Target for Probed {
@@ -30,7 +32,7 @@ impl Target for Probed {
             name: "compiler",
             variable: None,
             program: self.tool.clone(),
-            version_arguments: vec!["-c".to_owned(), "echo; echo ' sh 1.2 '; echo more".to_owned()],
+            version_arguments: vec!["-c".to_owned(), self.version.clone()],
         }])
     }
 
@@ -77,6 +79,7 @@ fn scene(folder: &Path) -> (Probed, Measuring) {
         calls: folder.join("calls"),
         build: "cp probe.sh probe".to_owned(),
         tool: "sh".to_owned(),
+        version: "echo; echo ' sh 1.2 '; echo more".to_owned(),
     };
     let how = Measuring {
         launcher: common::launcher(),
@@ -139,4 +142,58 @@ fn a_missing_compiler_is_said_so() {
         message.starts_with("no compiler found: `no-such-compiler` is not on `PATH`"),
         "{message}"
     );
+}
+
+#[test]
+fn a_cache_that_cannot_be_written_is_told_and_nothing_more() {
+    let folder = tempfile::tempdir().unwrap();
+    let (target, mut how) = scene(folder.path());
+    std::fs::write(folder.path().join("file"), "").unwrap();
+    how.cache = folder.path().join("file/cache");
+    let mut notes = Vec::new();
+    let machine = measure_machine(&target, &Options::new(), &how, &mut |event| {
+        if let GuardEvent::Note { message } = event {
+            notes.push(message.clone());
+        }
+    });
+    assert_eq!(machine.unwrap().facts.as_u64(), Some(42));
+    assert!(
+        matches!(&notes[..], [note] if note.starts_with("what was measured can't be kept") && note.contains("file/cache")),
+        "{notes:?}"
+    );
+}
+
+/// Not a test: measures in a process of its own, which gets a signal. Exits with 130 when the error says so.
+#[test]
+#[ignore = "started by another test"]
+fn stand_in() {
+    let folder = PathBuf::from(std::env::var("STAND_IN_FOLDER").unwrap());
+    let (mut target, how) = scene(&folder);
+    let slow = format!("touch '{}'; sleep 100", folder.join("begun").display());
+    match std::env::var("STAND_IN_SLOW").unwrap().as_str() {
+        "build" => target.build = slow,
+        _ => target.version = slow,
+    }
+    let error = measure(&target, &how).unwrap_err();
+    std::process::exit(if error.is_interrupted() { 130 } else { 1 });
+}
+
+#[test]
+fn an_interrupted_measurement_says_so() {
+    for slow in ["version", "build"] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut child = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "stand_in", "--ignored"])
+            .env("STAND_IN_FOLDER", folder.path())
+            .env("STAND_IN_SLOW", slow)
+            .stdout(std::process::Stdio::null())
+            .stderr(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
+        let begun = || folder.path().join("begun").exists();
+        assert!(common::within(std::time::Duration::from_secs(20), begun));
+        let pid = rustix::process::Pid::from_child(&child);
+        rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(130), "{slow}");
+    }
 }

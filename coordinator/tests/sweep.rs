@@ -202,7 +202,7 @@ fn what_changed_is_named() {
     std::fs::write(&file, format!("{text} ")).unwrap();
     let message = first(&scene);
     assert!(
-        message.contains("sources/") && message.contains("expected") && message.contains("`--new`"),
+        message.contains("sources/") && message.contains("expected") && message.contains("`--cohort DIR`"),
         "{message}"
     );
     std::fs::write(&file, text).unwrap();
@@ -289,7 +289,7 @@ fn a_harness_that_does_not_build_ends_the_run() {
     scene.target.harness_build = "echo 'harness.sh:7: error: no such thing' >&2; exit 2".to_owned();
     scene.freeze(&THREE);
     let error = scene.run_with(|_| ()).unwrap_err();
-    let RunError::Harness { reason, log } = &error else {
+    let RunError::Harness { reason, log, .. } = &error else {
         panic!("{error:?}")
     };
     assert!(
@@ -383,4 +383,17 @@ fn records_precede_and_follow_each_round() {
         assert!(matches!(outcome, RunOutcome::Correct { measurement } if measurement.pairs().len() == 2));
     }
     assert!(scene.dir().case_run_log("fast").is_file() && scene.dir().case_command("fast").is_file());
+}
+
+#[test]
+fn a_harness_that_was_killed_is_not_blamed_on_the_compiler() {
+    for (build, helps) in [("kill -KILL $$", false), ("echo 'h.c:1: error: no' >&2; exit 1", true)] {
+        let mut scene = Scene::new();
+        scene.target.harness_build = build.to_owned();
+        scene.freeze(&THREE);
+        let error = scene.run_with(|_| ()).unwrap_err();
+        assert!(matches!(&error, RunError::Harness { .. }), "{error:?}");
+        let help = error.help().unwrap_or_default();
+        assert_eq!(help.contains("the compiler's first error"), helps, "{error}: {help}");
+    }
 }

@@ -140,6 +140,7 @@ impl<'f> Pending<'f> {
                 return Err(RunError::Harness {
                     reason: trouble.reason,
                     log,
+                    by_compiler: trouble.by_compiler,
                 });
             }
             end => _ = self.troubled.insert(piece, end),

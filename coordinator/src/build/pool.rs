@@ -40,6 +40,8 @@ pub(super) struct Trouble {
     pub(super) reason: String,
     /// What the build printed.
     pub(super) log: String,
+    /// Whether a step said by its exit code that it failed, so that its errors are the reason.
+    pub(super) by_compiler: bool,
 }
 
 /// A unit to build.
@@ -66,6 +68,8 @@ pub(super) async fn build_units<'f>(
     // Builds of one unit go on in one folder, so that paths in artifacts are the same: one after another.
     let mut folders: HashSet<&str> = HashSet::new();
     let (send, mut notes) = mpsc::unbounded_channel::<Note>();
+    let mut interrupt = context.interrupt.clone();
+    let mut finishing = false;
     loop {
         while running.len() < context.jobs
             && !context.should_stop()
@@ -79,6 +83,10 @@ pub(super) async fn build_units<'f>(
         }
         tokio::select! {
             Some(note) = notes.recv() => note.tell(reporter),
+            () = interrupt.at_least(Urgency::Finish), if !finishing && !running.is_empty() => {
+                finishing = true;
+                reporter.finishing();
+            }
             next = running.join_next() => match next {
                 None => {
                     while let Ok(note) = notes.try_recv() {
@@ -122,10 +130,7 @@ enum Note {
 impl Note {
     fn tell(&self, reporter: &mut Reporter<'_>) {
         reporter.tell(&match self {
-            Self::Waits(unit, holder) => Event::Waiting {
-                what: unit,
-                holder: holder.as_ref(),
-            },
+            Self::Waits(unit, holder) => return reporter.waiting(unit, holder.as_ref()),
             Self::Elsewhere(unit, holder) => Event::BuiltElsewhere {
                 unit,
                 holder: holder.as_ref(),
@@ -148,6 +153,7 @@ struct Work {
     launcher: crate::process::Launcher,
     lock: Option<crate::guard::LockRequest>,
     timeout: Duration,
+    deadline: Option<Instant>,
     interrupt: crate::interrupt::Interrupt,
 }
 
@@ -203,6 +209,7 @@ fn start(context: &Context<'_>, unit: &UnitRef, label: &str, piece: Piece<'_>) -
         launcher: context.launcher.clone(),
         lock: context.build_lock(&format!("build of {label}")),
         timeout: Duration::from_millis(context.manifest().measure.build_timeout_ms),
+        deadline: context.deadline,
         interrupt: context.interrupt.clone(),
     })
 }
@@ -256,6 +263,7 @@ async fn build(work: Work, unit: BuildUnit, notes: mpsc::UnboundedSender<Note>) 
         launcher: &work.launcher,
         lock: work.lock.clone(),
         timeout: work.timeout,
+        deadline: work.deadline,
         interrupt: &work.interrupt,
     };
     let mut on_event = |event: &GuardEvent| {
@@ -299,27 +307,35 @@ async fn lock_entry(
         if !std::mem::replace(&mut told, true) {
             let _ = notes.send(Note::Elsewhere(work.digest.clone(), cache.holder(&work.digest)));
         }
-        if work.interrupt.urgency() > Urgency::None {
+        let over = work.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        if over || work.interrupt.urgency() > Urgency::None {
             return Err(ProcessError::Cancelled.into());
         }
         tokio::time::sleep(LOOK).await;
     }
 }
 
-/// Asks the target what it thinks and puts the artifact into its place. `None` when the build was interrupted.
+/// Asks the target what it thinks and puts the artifact into its place. `None` when the build was interrupted, or waited
+/// for the lock until the time limit was over.
 fn settle(context: &Context<'_>, finished: Finished) -> Result<Option<UnitEnd>, RunError> {
     let Finished { work, unit, end, took } = finished;
     let trouble = |reason: String| -> Result<Trouble, RunError> {
         let log = fs::read_to_string(work.root.log())?;
-        Ok(Trouble { reason, log })
+        Ok(Trouble {
+            reason,
+            log,
+            by_compiler: false,
+        })
     };
     let captured = match end {
         Err(StepsError::Process(ProcessError::Cancelled)) => return Ok(None),
+        Err(StepsError::Process(ProcessError::LockTimedOut { .. })) if context.time_over() => return Ok(None),
         Err(StepsError::Process(error @ (ProcessError::GuardDied(_) | ProcessError::GuardStopped))) => {
             let log = String::new();
             return Ok(Some(UnitEnd::Failed(Trouble {
                 reason: error.to_string(),
                 log,
+                by_compiler: false,
             })));
         }
         Err(StepsError::Process(source)) => {
@@ -327,7 +343,13 @@ fn settle(context: &Context<'_>, finished: Finished) -> Result<Option<UnitEnd>, 
             return Err(RunError::Process { what, source });
         }
         Err(StepsError::Io(error)) => return Err(error.into()),
-        Ok(StepsEnd::Failed(reason)) => return Ok(Some(UnitEnd::Failed(trouble(reason)?))),
+        Ok(StepsEnd::Failed(reason)) => {
+            return Ok(Some(UnitEnd::Failed(Trouble {
+                by_compiler: true,
+                ..trouble(reason)?
+            })));
+        }
+        Ok(StepsEnd::Broken(reason)) => return Ok(Some(UnitEnd::Failed(trouble(reason)?))),
         Ok(StepsEnd::TimedOut(reason)) => return Ok(Some(UnitEnd::TimedOut(trouble(reason)?))),
         Ok(StepsEnd::Done(captured)) => captured,
     };

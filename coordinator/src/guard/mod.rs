@@ -10,6 +10,7 @@ mod tree;
 
 pub use child::guard_child_main;
 pub use dispatch::{CHILD_SUBCOMMAND, SUBCOMMAND, hidden_subcommand};
+pub(crate) use protocol::TELL_WAITING_AFTER;
 pub use protocol::{EndNote, Ended, GuardEvent, GuardRequest, LockRequest, NoteRequest};
 pub(crate) use run::MARK;
 pub use run::guard_main;

@@ -3,10 +3,14 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
 use crate::lock::{Holder, Mode};
+
+/// Waiting is told when it has lasted so long.
+pub(crate) const TELL_WAITING_AFTER: Duration = Duration::from_secs(1);
 
 /// The lock that a guard takes before it starts anything.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,6 +25,19 @@ pub struct LockRequest {
     pub case: String,
     /// How long to wait; `None` for as long as it takes.
     pub timeout_ms: Option<u64>,
+}
+
+impl LockRequest {
+    /// The same, but nobody waits longer than until `deadline`.
+    pub(crate) fn until(mut self, deadline: Option<Instant>) -> Self {
+        if let Some(deadline) = deadline {
+            let left = deadline.saturating_duration_since(Instant::now()).as_millis();
+            // Rounded up, so that the deadline is over when the wait is.
+            let left = u64::try_from(left).unwrap_or(u64::MAX).saturating_add(1);
+            self.timeout_ms = Some(self.timeout_ms.map_or(left, |limit| limit.min(left)));
+        }
+        self
+    }
 }
 
 /// Where a guard writes down that its command ended well, for the successor of a coordinator that died meanwhile.
@@ -102,7 +119,7 @@ pub struct Ended {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum GuardEvent {
-    /// Somebody else has the lock. Told again when the holder changes.
+    /// Somebody else has the lock, for more than a second by now. Told again when it goes to another cohort.
     Waiting {
         /// Who, where that can be told.
         holder: Option<Holder>,
@@ -130,6 +147,11 @@ pub enum GuardEvent {
     Cancelled {
         /// How long it waited.
         waited_ms: u64,
+    },
+    /// Something that was not possible and is not needed. Guards don't say this, but who measures a machine does.
+    Note {
+        /// What, with its causes.
+        message: String,
     },
     /// Something else went wrong; nothing runs.
     Failed {

@@ -9,7 +9,7 @@ use rustix::process::{Pid, Signal, WaitStatus, set_child_subreaper, set_parent_p
 use tokio::signal::unix::{Signal as SignalStream, SignalKind, signal};
 use tokio::sync::{mpsc, oneshot};
 
-use super::protocol::{Ended, GuardEvent, GuardRequest, LockRequest};
+use super::protocol::{Ended, GuardEvent, GuardRequest, LockRequest, TELL_WAITING_AFTER};
 use super::{capture, note, tree};
 use crate::lock::{DeviceLock, Holder, holder};
 
@@ -141,14 +141,14 @@ enum Waited {
     Gave(GuardEvent),
 }
 
-/// Waits for the lock, says for whom, and says it again when the holder changes.
+/// Waits for the lock, says for whom when that takes long, and says it again when another cohort has it.
 async fn wait_for_lock(wanted: &LockRequest, stop: &mut Stop, begin: Instant) -> Result<Waited, GuardFailure> {
     let me = || Holder::this_process(&wanted.cohort, &wanted.case);
     if let Some(lock) = DeviceLock::try_acquire(&wanted.path, wanted.mode, &me())? {
         return Ok(Waited::Locked(lock));
     }
     let mut owner = holder(&wanted.path);
-    tell(&GuardEvent::Waiting { holder: owner.clone() });
+    let mut told: Option<Option<String>> = None;
     let (send, mut locked) = oneshot::channel();
     let (path, mode, signature) = (wanted.path.clone(), wanted.mode, me());
     std::thread::Builder::new()
@@ -166,15 +166,17 @@ async fn wait_for_lock(wanted: &LockRequest, stop: &mut Stop, begin: Instant) ->
                 Err(_) => return Err(system("wait for the lock")(std::io::Error::other("its thread ended"))),
             },
             () = stop.wanted() => return Ok(Waited::Gave(GuardEvent::Cancelled { waited_ms: millis(begin) })),
-            () = tokio::time::sleep(left.min(Duration::from_secs(1))) => {
+            () = tokio::time::sleep(left.min(TELL_WAITING_AFTER)) => {
                 if begin.elapsed() >= limit {
                     return Ok(Waited::Gave(GuardEvent::LockTimedOut { waited_ms: millis(begin), holder: owner }));
                 }
                 let now = holder(&wanted.path);
-                if now != owner {
+                let cohort = now.as_ref().map(|now| now.cohort.clone());
+                if begin.elapsed() >= TELL_WAITING_AFTER && told.as_ref() != Some(&cohort) {
                     tell(&GuardEvent::Waiting { holder: now.clone() });
-                    owner = now;
+                    told = Some(cohort);
                 }
+                owner = now;
             }
         }
     }

@@ -42,6 +42,8 @@ pub enum RunError {
         reason: String,
         /// The log.
         log: PathBuf,
+        /// Whether a step of its build failed by its exit code, so that what it printed is the reason.
+        by_compiler: bool,
     },
     /// A control failed, so nothing can be compared with it.
     #[error(
@@ -121,15 +123,15 @@ impl RunError {
     pub fn help(&self) -> Option<String> {
         match self {
             Self::Mismatch { difference, .. } if super::check::can_be_accepted(&difference.name) => Some(format!(
-                "restore it, consent with `--accept {}`, or freeze a sibling with `--new`",
+                "restore it, consent with `--accept {}`, or freeze a fresh cohort with `--cohort DIR`",
                 difference.name
             )),
             Self::Mismatch { .. } | Self::Cohort(CohortError::Changed { .. }) => {
-                Some("restore the file, or freeze a sibling with `--new`".to_owned())
+                Some(crate::handover::RESTORE.to_owned())
             }
             Self::Artifact { case, .. } => Some(format!("begin again with `--retry {case}`")),
             Self::Control { case, .. } => Some(format!("mend it, then `--retry {case}`")),
-            Self::Harness { .. } => {
+            Self::Harness { by_compiler: true, .. } => {
                 Some("the compiler's first error is above; `CC` chooses another compiler".to_owned())
             }
             _ => None,

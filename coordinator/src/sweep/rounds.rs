@@ -1,5 +1,6 @@
 //! Rounds: one process for each case and round, in a seeded order, alone on the device.
 
+use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
@@ -16,6 +17,7 @@ use super::recover::digests;
 use crate::build::Artifacts;
 use crate::events::{Event, Reporter};
 use crate::guard::{GuardEvent, NoteRequest};
+use crate::interrupt::Urgency;
 use crate::process::{Job, ProcessError, token};
 
 /// One round of one case.
@@ -105,7 +107,8 @@ async fn visit_all(
     Ok(())
 }
 
-/// One round with its two records. `None` when it was interrupted: then it counts as lost.
+/// One round with its two records. `None` when it was interrupted (then it counts as lost), or when the time limit was
+/// over before it had the lock (then it never began).
 async fn run_round(
     context: &Context<'_>,
     log: &mut Log,
@@ -135,40 +138,48 @@ async fn run_round(
     let digests = digests(context, artifacts, case)?;
     place.announce(&CommandFile::new(visit, digests, token.clone(), &command))?;
     let (round, device) = (visit.round, context.device.clone());
-    log.append(
-        name,
-        visit.attempt,
-        RecordKind::Began {
-            round,
-            device: device.clone(),
-        },
-    )?;
-
     let limit = Duration::from_millis(context.manifest().measure.run_timeout_ms);
     let job = Job {
         command: &command,
         directory: &place.folder,
-        lock: context.round_lock(name),
+        lock: context.round_lock(name).map(|lock| lock.until(context.deadline)),
         timeout: Some(limit),
         stdout: &place.stdout,
         stderr: &place.stderr,
     };
+    let reporter = RefCell::new(reporter);
+    let mut began = Ok(());
     let mut on_event = |event: &GuardEvent| match event {
-        GuardEvent::Waiting { holder } => {
-            let holder = holder.as_ref();
-            reporter.tell(&Event::Waiting { what: name, holder });
+        GuardEvent::Waiting { holder } => reporter.borrow_mut().waiting(name, holder.as_ref()),
+        GuardEvent::Locked { waited_ms } => reporter.borrow_mut().locked(*waited_ms),
+        GuardEvent::Started { .. } => {
+            // Not before: a round that only waited for its lock is not lost when the wait is given up.
+            let device = device.clone();
+            began = log.append(name, visit.attempt, RecordKind::Began { round, device });
+            reporter.borrow_mut().tell(&Event::RoundBegan { case: name, round });
         }
-        GuardEvent::Started { .. } => reporter.tell(&Event::RoundBegan { case: name, round }),
         _ => {}
     };
     let note = NoteRequest {
         path: place.note.clone(),
         token,
     };
-    let finished = context
-        .launcher
-        .run_noted(&job, Some(note), context.interrupt, &mut on_event)
-        .await;
+    let finished = {
+        let mut interrupt = context.interrupt.clone();
+        let run = context
+            .launcher
+            .run_noted(&job, Some(note), context.interrupt, &mut on_event);
+        tokio::pin!(run);
+        tokio::select! {
+            biased;
+            finished = &mut run => finished,
+            () = interrupt.at_least(Urgency::Finish) => {
+                reporter.borrow_mut().finishing();
+                run.await
+            }
+        }
+    };
+    began?;
     let (outcome, run_ms, waited_ms, stderr) = match finished {
         Ok(finished) => {
             let (captured, ended) = (finished.captured, finished.ended);
@@ -176,6 +187,7 @@ async fn run_round(
             (outcome, ended.ran_ms, ended.waited_ms, captured.stderr)
         }
         Err(ProcessError::Cancelled) => return Ok(None),
+        Err(ProcessError::LockTimedOut { .. }) if context.time_over() => return Ok(None),
         Err(error @ (ProcessError::GuardDied(_) | ProcessError::GuardStopped)) => {
             let reason = error.to_string();
             (RunOutcome::RunFailed { reason }, 0, 0, String::new())

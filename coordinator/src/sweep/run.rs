@@ -133,12 +133,11 @@ impl Sweep<'_> {
                 return Ok(());
             }
             if context.should_stop() {
-                let why = if self.interrupt.urgency() > Urgency::None {
-                    Event::Finishing
+                if self.interrupt.urgency() > Urgency::None {
+                    reporter.finishing();
                 } else {
-                    Event::TimeOver
-                };
-                reporter.tell(&why);
+                    reporter.tell(&Event::TimeOver);
+                }
                 return Ok(());
             }
             let filter = Filter::new(&options.only, &options.exclude, &state)?;

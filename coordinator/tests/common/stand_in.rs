@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use coordinator::BuildCache;
 use coordinator::lock::{DeviceLock, Holder, Mode};
 use coordinator::sweep::Retry;
+use coordinator::{BuildCache, Event, Progress, run};
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::scripted::Scene;
@@ -15,17 +15,25 @@ use super::{alive, within};
 
 const FOLDER: &str = "STAND_IN_FOLDER";
 const CACHE: &str = "STAND_IN_CACHE";
+/// File beside the cohort that gets one letter each time it says that it comes to its end.
+pub const FINISHING: &str = "finishing";
 /// Makes it begin failed cases again.
 pub const RETRY: &str = "STAND_IN_RETRY";
 
 /// What the ignored test `stand_in` of each file does: runs the cohort and ends with the exit code of the program.
 pub fn main() {
     let scene = Scene::attached(&PathBuf::from(std::env::var(FOLDER).unwrap()));
-    let result = scene.run_with(|options| {
-        options.cache = std::env::var_os(CACHE).map(BuildCache::new);
-        options.retry = std::env::var_os(RETRY).map(|_| Retry::Failed).into_iter().collect();
-    });
-    let code = match result {
+    let mut options = scene.options();
+    options.cache = std::env::var_os(CACHE).map(BuildCache::new);
+    options.retry = std::env::var_os(RETRY).map(|_| Retry::Failed).into_iter().collect();
+    let told = scene.target.calls.with_file_name(FINISHING);
+    let mut on_event = |event: &Event<'_>, _: &Progress| {
+        if matches!(event, Event::Finishing) {
+            let file = std::fs::OpenOptions::new().append(true).create(true).open(&told);
+            file.unwrap().write_all(b"x").unwrap();
+        }
+    };
+    let code = match run(&scene.cohort(), &options, None, &mut on_event) {
         Ok(summary) => summary.exit_code(),
         Err(error) => {
             let _ = writeln!(std::io::stderr(), "error: {error:?}");
