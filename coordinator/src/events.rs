@@ -118,8 +118,8 @@ pub(crate) struct Reporter<'a> {
     pub(crate) progress: Progress,
     phase: Instant,
     finishing: bool,
-    /// The cohort that is waited for, once that was told; the inner one is `None` where it can't be named.
-    waiting: Option<Option<String>>,
+    /// The cohort that is waited for, once that was told; empty where it can't be named.
+    waiting: Option<String>,
 }
 
 impl<'a> Reporter<'a> {
@@ -146,11 +146,9 @@ impl<'a> Reporter<'a> {
 
     /// Says for whom `what` waits, unless that is known: cohorts that take turns would be told in every round.
     pub(crate) fn waiting(&mut self, what: &str, holder: Option<&Holder>) {
-        let cohort = holder.map(|holder| holder.cohort.clone());
-        let known = match &self.waiting {
-            None => false,
-            Some(told) => cohort.is_none() || *told == cohort,
-        };
+        let cohort = holder.map_or_else(String::new, |holder| holder.cohort.clone());
+        let told = self.waiting.as_ref();
+        let known = told.is_some_and(|told| cohort.is_empty() || *told == cohort);
         if !known {
             self.waiting = Some(cohort);
             self.tell(&Event::Waiting { what, holder });

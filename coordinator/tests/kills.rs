@@ -245,9 +245,9 @@ fn the_time_limit_ends_waiting_for_the_device() {
         let lock = DeviceLock::try_acquire(&device_lock(&scene), mode, &Holder::this_process("other", "x"));
         let held = lock.unwrap().unwrap();
         let begin = Instant::now();
-        let limit = Some(Duration::from_secs(6));
-        let summary = scene.run_with(|options| options.time_limit = limit).unwrap();
-        assert!(summary.time_over && begin.elapsed() >= limit.unwrap());
+        let limit = Duration::from_secs(6);
+        let summary = scene.run_with(|options| options.time_limit = Some(limit)).unwrap();
+        assert!(summary.time_over && begin.elapsed() >= limit);
         assert!(begin.elapsed() < Duration::from_secs(20), "{:?}", begin.elapsed());
         assert_eq!((summary.rounds_done, summary.counts.lost_rounds), (0, 0));
         assert_eq!(summary.counts.built, if mode == Mode::Shared { 2 } else { 0 });
