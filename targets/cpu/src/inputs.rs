@@ -112,8 +112,10 @@ pub fn arrays(workload: &Workload, seed: u64) -> Result<Arrays, Refusal> {
     Ok(Arrays { x, weights })
 }
 
-/// Input files and reference result of `workload`; `threads` decides how fast, never what.
+/// Input files and reference result of `workload`; `threads` decides how fast, never what. Refused: an empty workload,
+/// and one whose memory passes [`crate::footprint::MOST_BYTES`].
 pub fn inputs(workload: &Workload, seed: u64, threads: usize) -> Result<InputSet, Refusal> {
+    crate::footprint::check(workload)?;
     let arrays = arrays(workload, seed)?;
     let result = reference(workload, &arrays, threads)?;
     let names = workload.gemms().map(|(name, _)| weights_file(name));

@@ -10,6 +10,7 @@ pub mod configured;
 mod describe;
 pub mod estimate;
 pub mod facts;
+pub mod footprint;
 pub mod geometry;
 pub mod harness;
 pub mod inputs;

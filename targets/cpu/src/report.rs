@@ -89,10 +89,10 @@ fn verdict(report: &RunReport, of: impl Fn(&CallSample) -> Of) -> Verdict {
             .iter()
             .find(|call| of(call) == side && call.error.first_bad.is_some());
         if let Some((call, at)) = wrong.and_then(|call| Some((call, call.error.first_bad?))) {
-            let limit = report.tolerance * report.reference_rms;
             return incorrect(format!(
-                "{whose} is wrong from element {at} on: {} values are not finite, the largest error is {:e}, {limit:e} pass",
-                call.error.non_finite, call.error.max_abs
+                "{whose} is wrong {}: {}; the first wrong element is {at}",
+                which(call),
+                how_wrong(call, report)
             ));
         }
     }
@@ -100,6 +100,33 @@ fn verdict(report: &RunReport, of: impl Fn(&CallSample) -> Of) -> Verdict {
         return incorrect("the harness found a result wrong, but names no element".to_owned());
     }
     Verdict::Correct
+}
+
+/// Which call of its plan it is, in words.
+fn which(call: &CallSample) -> String {
+    match call.pair {
+        Some(pair) => format!("in the call of pair {pair}"),
+        None => "in the warm-up call".to_owned(),
+    }
+}
+
+/// What is wrong with the output of a call; errors are those of its finite elements.
+fn how_wrong(call: &CallSample, report: &RunReport) -> String {
+    let limit = report.tolerance * report.reference_rms;
+    let largest = call.error.max_abs;
+    let too_far = format!("the largest error is {largest:.2e}, more than the {limit:.2e} that pass");
+    match call.error.non_finite {
+        0 => too_far,
+        bad => {
+            let noun = if bad == 1 { "element is" } else { "elements are" };
+            let rest = if largest > limit {
+                format!(", and {too_far}")
+            } else {
+                String::new()
+            };
+            format!("{bad} {noun} not finite{rest}")
+        }
+    }
 }
 
 fn sample(call: &CallSample, of: Of) -> Result<Sample, Malformed> {

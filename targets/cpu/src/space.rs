@@ -20,6 +20,7 @@ pub use domains::{MOST_COLUMN_BLOCKS, MOST_INNER_BLOCKS, MOST_ROW_BLOCKS, defaul
 /// height, a multiple of the row blocks of the one before, and a whole number of the first one's for each worker.
 pub fn space(workload: &Workload, settings: &Settings) -> Result<Space, Refusal> {
     let products = products(workload)?;
+    crate::footprint::check(workload)?;
     let mut builder = Builder::default();
     builder.parameter(None, crate::attributes::CARRY, domains::carry(products.len()));
     for (at, product) in products.iter().enumerate() {

@@ -21,6 +21,8 @@ use target_api::Configured;
 use target_cpu::attributes::plan_from;
 use target_cpu::chain::products;
 use target_cpu::configured::Configuration;
+use target_cpu::footprint::{Footprint, MOST_BYTES, check};
+use target_cpu::inputs::inputs;
 use target_cpu::isa::Isa;
 use target_cpu::options::Settings;
 use target_cpu::rules::plan::first_broken;
@@ -374,6 +376,27 @@ fn people_see_attributes_in_the_order_of_the_geometry() {
             .all(|(name, value)| plan.attributes.get(name) == Some(value))
     );
     assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len());
+}
+
+#[test]
+fn a_workload_that_no_memory_holds_has_no_space() {
+    let huge = single(70_000, 70_000, 70_000);
+    let refused = configuration(1).space(&huge).unwrap_err();
+    assert_eq!(refused.rule, "memory");
+    // 4.9e9 elements in each of three arrays: 2 arrays x 8 bytes, 3 x 8, 3 x 8.
+    assert_eq!(
+        refused.message,
+        "workload `gemm` needs 313600000000 bytes: 78400000000 for its inputs, 117600000000 for the float64 reference, \
+         117600000000 for packed copies; at most 8589934592 (8 GiB) are allowed"
+    );
+    // The same answer where arrays would be drawn, before any is; counts that pass 64 bits do not wrap.
+    assert_eq!(inputs(&huge, 1, 1).unwrap_err(), refused);
+    assert_eq!(inputs(&single(u64::MAX, u64::MAX, 2), 1, 1).unwrap_err().rule, "memory");
+    let at = |inner: u64| Footprint::of(&single(1, inner, 1)).total();
+    // Input and weights twice, input in float64, both packed twice; one result: 16 + 8 bytes.
+    assert_eq!(at(1_000), 8 * 2_000 + 8 * 1_000 + 8 * 2_000 + 24);
+    let most = u64::try_from((MOST_BYTES - 24) / 40).unwrap();
+    assert!(check(&single(1, most, 1)).is_ok() && check(&single(1, most + 1, 1)).is_err());
 }
 
 #[test]

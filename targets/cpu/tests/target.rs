@@ -388,7 +388,26 @@ fn reports_become_measurements() {
         Verdict::Correct => panic!("correct"),
     };
     let bad = format!("{control},{}", call("case", 10.0, "4"));
-    assert!(reason(&run_report(&bad, "false", "")).starts_with("the result is wrong from element 4 on"));
+    assert_eq!(
+        reason(&run_report(&bad.replace("3e-6", "3e-2"), "false", "")),
+        "the result is wrong in the call of pair 0: the largest error is 3.00e-2, more than the 2.00e-5 that pass; the \
+         first wrong element is 4"
+    );
+    let not_finite = bad.replace("\"non_finite\":0,\"first_bad\":4", "\"non_finite\":6,\"first_bad\":4");
+    assert_eq!(
+        reason(&run_report(&not_finite, "false", "")),
+        "the result is wrong in the call of pair 0: 6 elements are not finite; the first wrong element is 4"
+    );
+    let both_ways = not_finite
+        .replace("3e-6", "3e-2")
+        .replace("\"non_finite\":6", "\"non_finite\":1")
+        .replace("\"warm_up\":false,\"pair\":0", "\"warm_up\":true,\"pair\":null");
+    let both_ways = format!("{both_ways},{good}");
+    assert_eq!(
+        reason(&run_report(&both_ways, "false", "")),
+        "the result is wrong in the warm-up call: 1 element is not finite, and the largest error is 3.00e-2, more than \
+         the 2.00e-5 that pass; the first wrong element is 4"
+    );
     let bad = format!("{},{good}", call("control", 10.0, "0"));
     assert!(reason(&run_report(&bad, "true", "")).starts_with("the control's result is wrong"));
     assert!(reason(&run_report(&both, "true", "\"x\"")).contains("changed during the run: x"));

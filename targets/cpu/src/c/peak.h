@@ -65,4 +65,15 @@ static inline double peak_gflops(double budget_ns)
     return peak_isas[PEAK_ISAS - 1].gflops(budget_ns);
 }
 
+/* The best of several short probes in a row: pre-emption spoils the slices that it hits, not the result. */
+static inline double best_of(double (*probe)(double budget_ns), int slices, double slice_ns)
+{
+    double best = 0;
+    for (int i = 0; i < slices; i++) {
+        const double found = probe(slice_ns);
+        if (found > best) best = found;
+    }
+    return best;
+}
+
 #endif
