@@ -19,14 +19,31 @@ pub struct Figure {
     pub lower: Option<f64>,
     /// Upper end; `null` when the samples are too few.
     pub upper: Option<f64>,
-    /// How many samples.
+    /// How many samples; 0 for the control's ratio to itself, which is 1 by definition and not measured.
     pub samples: usize,
 }
 
 impl Figure {
-    /// Half the width of the interval.
+    /// The control's ratio to itself.
+    pub const OF_CONTROL: Self = Self {
+        median: 1.0,
+        lower: None,
+        upper: None,
+        samples: 0,
+    };
+
+    /// Whether it holds by definition: without samples, exact.
+    #[must_use]
+    pub fn is_exact(&self) -> bool {
+        self.samples == 0
+    }
+
+    /// Half the width of the interval; 0 for what is exact.
     #[must_use]
     pub fn half_width(&self) -> Option<f64> {
+        if self.is_exact() {
+            return Some(0.0);
+        }
         self.lower.zip(self.upper).map(|(lower, upper)| (upper - lower) / 2.0)
     }
 }
@@ -57,18 +74,22 @@ pub struct CaseRow {
     pub rounds: usize,
     /// Counted pairs of case and control.
     pub pairs: usize,
-    /// Median paired ratio to the control; below 1 the case is faster. Measured.
+    /// Pairs whose probe was disturbed (a call did more than 1.05 of what the probe says the machine could give): they
+    /// count neither in `share_of_peak` nor in `normalised_value`.
+    pub disturbed_probes: usize,
+    /// Median paired ratio to the control; below 1 the case is faster. Measured. The control's own is 1 by definition,
+    /// without interval and samples; what it measured beside itself is the workload's `noise`.
     pub ratio: Option<Figure>,
     /// Median value of the case, in the objective's unit. Measured.
     pub value: Option<f64>,
     /// Median of `value x peak probe of the same pair / median peak probe of the workload`, in the objective's unit:
     /// what the case would have taken had the machine always given its median. Equal to `value` where nothing was
-    /// probed. Derived.
+    /// probed, `null` where every probe was disturbed. Derived.
     pub normalised_value: Option<f64>,
     /// `flops / value`, in GFLOP/s; only where the objective is a time in ns. Derived.
     pub gflops: Option<f64>,
     /// Median of `flops / value / peak probe of the same pair`; only where the objective is a time in ns and the peak
-    /// was probed. Derived.
+    /// was probed; `null` where every probe was disturbed. Derived.
     pub share_of_peak: Option<f64>,
     /// How far its result lay from the float64 reference. Measured.
     pub error: Option<ErrorFigures>,
@@ -136,7 +157,7 @@ pub struct Confirmed {
 /// The plan to take.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Winner {
-    /// The case with the smallest median paired ratio.
+    /// The case with the smallest median paired ratio; of equal ones the control, whose ratio is 1.
     pub case: String,
     /// Its ratio to the control.
     pub ratio: Figure,
@@ -255,7 +276,7 @@ impl WorkloadRow {
         self.cases.iter().find(|case| case.name == name)
     }
 
-    /// Cases with a ratio that are no confirmation, best first; equal ones keep the cohort's order.
+    /// Cases with a ratio that are no confirmation, best first; of equal ones the control, then the cohort's order.
     #[must_use]
     pub fn best(&self) -> Vec<(&CaseRow, Figure)> {
         let mut ranked = self.ranked();
@@ -263,7 +284,7 @@ impl WorkloadRow {
         ranked
     }
 
-    /// All cases with a ratio, best first; equal ones keep the cohort's order.
+    /// All cases with a ratio, best first; of equal ones the control, then the cohort's order.
     #[must_use]
     pub fn ranked(&self) -> Vec<(&CaseRow, Figure)> {
         let mut ranked: Vec<(&CaseRow, Figure)> = self
@@ -271,8 +292,25 @@ impl WorkloadRow {
             .iter()
             .filter_map(|case| case.ratio.map(|ratio| (case, ratio)))
             .collect();
-        ranked.sort_by(|a, b| a.1.median.total_cmp(&b.1.median));
+        let place = |case: &CaseRow| case.name != self.control;
+        ranked.sort_by(|a, b| a.1.median.total_cmp(&b.1.median).then(place(a.0).cmp(&place(b.0))));
         ranked
+    }
+
+    /// Whether any case but confirmations is shown to be faster than the control: its interval lies wholly below 1, or,
+    /// where values do not vary, its ratio does.
+    #[must_use]
+    pub fn shows_a_gain(&self) -> bool {
+        let bound = |figure: Figure| if self.paired { figure.upper } else { Some(figure.median) };
+        self.best()
+            .into_iter()
+            .any(|(case, figure)| case.name != self.control && bound(figure).is_some_and(|bound| bound < 1.0))
+    }
+
+    /// Pairs of all cases whose probe was disturbed.
+    #[must_use]
+    pub fn disturbed_probes(&self) -> usize {
+        self.cases.iter().map(|case| case.disturbed_probes).sum()
     }
 }
 

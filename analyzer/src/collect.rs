@@ -31,6 +31,7 @@ pub fn collect(manifest: &Manifest, additions: &[Addition], state: &State) -> Re
     }
     for workload in &mut workloads {
         settle_pairing(workload)?;
+        workload.mark_disturbed(&manifest.objective.1);
         same_units(workload)?;
     }
     Ok(Dataset {

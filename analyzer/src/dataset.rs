@@ -9,6 +9,9 @@ use target_api::Moment;
 /// Unit of an estimate of which only the order means anything.
 pub const SCORE: &str = "score";
 
+/// Unit of times from which operations per second follow.
+pub(crate) const NANOSECONDS: &str = "ns";
+
 /// How a case stands, from the cohort's state and the latest attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -106,7 +109,14 @@ pub struct Pair {
     pub control: f64,
     /// What the machine could give just then, in GFLOP/s, where it was probed.
     pub peak_gflops: Option<f64>,
+    /// Whether a call beside the probe did more than [`MOST_SHARE`] of what the probe says the machine could give:
+    /// something disturbed the probe, so the pair counts in no share of the peak and in no normalised value.
+    pub disturbed: bool,
 }
+
+/// Largest share of its own probe that a call can have reached: the peak, and 5 % for what the probe misses. Beyond it
+/// the probe is wrong.
+pub const MOST_SHARE: f64 = 1.05;
 
 impl Pair {
     /// Value of the case over that of the control; below 1 the case is faster.
@@ -120,6 +130,14 @@ impl Pair {
     #[must_use]
     pub fn share_of_peak(&self, flops: f64) -> Option<f64> {
         self.peak_gflops.map(|peak| flops / self.case / peak)
+    }
+
+    /// Whether its probe can't be true; see [`MOST_SHARE`]. The control's call counts where it is one of this pair.
+    #[must_use]
+    pub fn contradicts_probe(&self, flops: f64, paired: bool) -> bool {
+        let shortest = if paired { self.case.min(self.control) } else { self.case };
+        self.peak_gflops
+            .is_some_and(|peak| flops / shortest / peak > MOST_SHARE)
     }
 }
 
@@ -202,6 +220,11 @@ pub struct CaseData {
 }
 
 impl CaseData {
+    /// Pairs whose probe can be believed, or that have none.
+    pub fn undisturbed(&self) -> impl Iterator<Item = &Pair> {
+        self.pairs.iter().filter(|pair| !pair.disturbed)
+    }
+
     /// Its paired ratios, in order.
     #[must_use]
     pub fn ratios(&self) -> Vec<f64> {
@@ -255,13 +278,35 @@ pub struct WorkloadData {
 }
 
 impl WorkloadData {
-    /// Median of all peak probes beside counted pairs, in GFLOP/s.
+    /// Operations per call from which rates in GFLOP/s follow; `None` where values are no time in ns, or there are no
+    /// matrix products.
+    #[must_use]
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "far below 2^53, or rounded in its last digits"
+    )]
+    pub fn rated_flops(&self, unit: &str) -> Option<f64> {
+        Some(self.flops as f64).filter(|flops| unit == NANOSECONDS && *flops > 0.0)
+    }
+
+    /// Marks the pairs whose probe can't be true.
+    pub(crate) fn mark_disturbed(&mut self, unit: &str) {
+        let Some(flops) = self.rated_flops(unit) else {
+            return;
+        };
+        let paired = self.paired;
+        for pair in self.cases.iter_mut().flat_map(|case| &mut case.pairs) {
+            pair.disturbed = pair.contradicts_probe(flops, paired);
+        }
+    }
+
+    /// Median of all undisturbed peak probes beside counted pairs, in GFLOP/s.
     #[must_use]
     pub fn median_peak(&self) -> Option<f64> {
         let probes: Vec<f64> = self
             .cases
             .iter()
-            .flat_map(|case| &case.pairs)
+            .flat_map(CaseData::undisturbed)
             .filter_map(|pair| pair.peak_gflops)
             .collect();
         stats::order::median(&probes)

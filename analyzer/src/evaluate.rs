@@ -1,10 +1,12 @@
 //! Each estimate against what was measured.
 //!
 //! - Ranks, inversions and regret compare predictions with the case's **median paired ratio** to the control: the ratio
-//!   of neighbouring calls cancels what disturbs both alike.
+//!   of neighbouring calls cancels what disturbs both alike. The control's is 1 by definition, whatever it measured
+//!   beside itself.
 //! - Bias and error compare them with the case's **normalised median**: the median over its pairs of
 //!   `value x p / P`, where `p` is the peak probe beside that pair and `P` the median of all probes of the workload. It
-//!   is the time that the case would have taken had the machine always given its median.
+//!   is the time that the case would have taken had the machine always given its median. Pairs with a disturbed probe
+//!   ([`crate::dataset::MOST_SHARE`]) are left out.
 //! - Only cases that were chosen before anything was measured take part; see [`crate::dataset::Chosen::is_adaptive`].
 
 use std::collections::BTreeMap;
@@ -24,7 +26,8 @@ pub const LEVEL: Level = Level::P95;
 
 /// Whether two cases differ by more than the noise: `|a - b| > sqrt(h_a^2 + h_b^2)`, with `a`, `b` their median paired
 /// ratios and `h` the half-widths of the 95 % intervals of these. That root is the half-width for a difference of two
-/// independent medians (exact for normal ones). A case with too few pairs for an interval is comparable with no other.
+/// independent medians (exact for normal ones). The control's ratio is exactly 1, its half-width 0. A case with too few
+/// pairs for an interval is comparable with no other.
 /// Where values do not vary (`paired` is false), any difference counts.
 #[must_use]
 pub fn comparable(a: &Figure, b: &Figure, paired: bool) -> bool {
@@ -53,9 +56,31 @@ pub(crate) fn figure(samples: &[f64]) -> Result<Option<Figure>, stats::error::Sa
     }))
 }
 
-/// Median of `value x p / P` over pairs; see the module's text. `None` without pairs.
+/// The ratio by which a case is ranked: the median of its pairs, or exactly 1 for the control. `None` without pairs.
+pub(crate) fn ratio_to_control(
+    workload: &WorkloadData,
+    case: &CaseData,
+) -> Result<Option<Figure>, stats::error::SampleError> {
+    if case.name == workload.control {
+        return Ok((!case.pairs.is_empty()).then_some(Figure::OF_CONTROL));
+    }
+    figure(&case.ratios())
+}
+
+/// The ratio by which a case is ranked, round by round: always 1 for the control.
+fn ratios_by_round(workload: &WorkloadData, case: &CaseData) -> Vec<f64> {
+    let ratios = case.ratios_by_round();
+    if case.name == workload.control {
+        vec![1.0; ratios.len()]
+    } else {
+        ratios
+    }
+}
+
+/// Median of `value x p / P` over pairs whose probe was not disturbed; see the module's text. `None` without such pairs.
 pub(crate) fn normalised_median(pairs: &[Pair], median_peak: Option<f64>, value: impl Fn(&Pair) -> f64) -> Option<f64> {
-    let normalised = pairs.iter().map(|pair| match pair.peak_gflops.zip(median_peak) {
+    let undisturbed = pairs.iter().filter(|pair| !pair.disturbed);
+    let normalised = undisturbed.map(|pair| match pair.peak_gflops.zip(median_peak) {
         Some((peak, median_peak)) => value(pair) * peak / median_peak,
         None => value(pair),
     });
@@ -67,7 +92,8 @@ struct Judge<'a> {
     case: &'a CaseData,
     predicted: f64,
     ratio: Figure,
-    normalised: f64,
+    /// `None` when every probe was disturbed.
+    normalised: Option<f64>,
 }
 
 /// Judges every estimate that any case of the workload has, by name.
@@ -108,9 +134,9 @@ fn estimate(
             _ if case.pairs.is_empty() => "nothing to compare with",
             None => "not predicted",
             Some(prediction) => {
-                let ratio = figure(&case.ratios()).map_err(|e| failed("interval", e.into()))?;
+                let ratio = ratio_to_control(workload, case).map_err(|e| failed("interval", e.into()))?;
                 let normalised = normalised_median(&case.pairs, median_peak, |pair| pair.case);
-                judges.extend(ratio.zip(normalised).map(|(ratio, normalised)| Judge {
+                judges.extend(ratio.map(|ratio| Judge {
                     case,
                     predicted: prediction.value,
                     ratio,
@@ -123,7 +149,10 @@ fn estimate(
     }
     let predicted: Vec<f64> = judges.iter().map(|judge| judge.predicted).collect();
     let ratios: Vec<f64> = judges.iter().map(|judge| judge.ratio.median).collect();
-    let normalised: Vec<f64> = judges.iter().map(|judge| judge.normalised).collect();
+    let (told, normalised): (Vec<f64>, Vec<f64>) = judges
+        .iter()
+        .filter_map(|judge| Some((judge.predicted, judge.normalised?)))
+        .unzip();
 
     let counts = inversions(&predicted, &ratios, |i, j| {
         comparable(&judges[i].ratio, &judges[j].ratio, workload.paired)
@@ -132,7 +161,7 @@ fn estimate(
     let regret = stats::regret::regret(&predicted, &ratios).map_err(|e| failed("regret", e.into()))?;
     let rounds: Vec<Vec<f64>> = judges
         .iter()
-        .map(|judge| judge.case.ratios_by_round())
+        .map(|judge| ratios_by_round(workload, judge.case))
         .filter(|rounds| rounds.len() >= 2)
         .collect();
     let named = |index: usize| judges[index].case.name.clone();
@@ -157,7 +186,7 @@ fn estimate(
             .zip(control_value)
             .map(|(found, control)| found.difference * control),
         rank_of_best: regret.map(|found| found.rank_of_best),
-        bias: median_ratio(&predicted, &normalised).filter(|_| with_bias),
-        mdape_percent: median_absolute_percentage_error(&predicted, &normalised).filter(|_| with_bias),
+        bias: median_ratio(&told, &normalised).filter(|_| with_bias),
+        mdape_percent: median_absolute_percentage_error(&told, &normalised).filter(|_| with_bias),
     })
 }

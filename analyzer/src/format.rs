@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::analysis::Figure;
-use crate::rows::NANOSECONDS;
+use crate::dataset::NANOSECONDS;
 
 /// What stands for a figure that is undefined.
 pub(crate) const UNDEFINED: &str = "-";
@@ -35,10 +35,18 @@ pub(crate) fn ratio(value: f64) -> String {
 
 /// A ratio with its interval: `0.712 [0.704, 0.719]`, or the reason why there is none.
 pub(crate) fn ratio_with_interval(figure: Figure) -> String {
+    if figure.is_exact() {
+        return format!("{} (the control)", figure.median);
+    }
     match figure.lower.zip(figure.upper) {
         Some((lower, upper)) => format!("{} [{}, {}]", ratio(figure.median), ratio(lower), ratio(upper)),
         None => format!("{} [{UNDEFINED}]", ratio(figure.median)),
     }
+}
+
+/// A number of things: `1 case`, `2 cases`.
+pub(crate) fn counted<T: Copy + std::fmt::Display + PartialEq + From<u8>>(count: T, thing: &str) -> String {
+    format!("{count} {thing}{}", if count == T::from(1) { "" } else { "s" })
 }
 
 /// A share in percent.

@@ -132,6 +132,7 @@ fn pairs_of(case: &str, round: u32, measurement: &Measurement) -> Result<Vec<Pai
             case: *value,
             control: control.unwrap_or(UNPAIRED),
             peak_gflops,
+            disturbed: false,
         });
     }
     Ok(pairs)

@@ -4,14 +4,11 @@ use std::collections::BTreeMap;
 
 use stats::order::{median, quantile};
 
-use crate::analysis::{Analysis, CaseRow, Coverage, FailureRow, Figure, Noise, RefusedRow, ScreenedRow, WorkloadRow};
+use crate::analysis::{Analysis, CaseRow, Coverage, FailureRow, Noise, RefusedRow, ScreenedRow, WorkloadRow};
 use crate::dataset::{CaseData, Dataset, Outcome, Pair, WorkloadData};
 use crate::error::AnalyzeError;
-use crate::evaluate::{LEVEL, estimates, figure, normalised_median};
+use crate::evaluate::{LEVEL, estimates, figure, normalised_median, ratio_to_control};
 use crate::winner::{RESAMPLES, winner};
-
-/// Unit of times from which operations per second follow.
-pub(crate) const NANOSECONDS: &str = "ns";
 
 /// Evaluates a dataset.
 ///
@@ -53,7 +50,7 @@ fn workload_row(workload: &WorkloadData, unit: &str, seed: u64) -> Result<Worklo
         paired: workload.paired,
         control_value,
         median_peak_gflops: median_peak,
-        noise: noise(workload, &cases),
+        noise: noise(workload)?,
         winner: winner(workload, &cases, seed)?,
         estimates: estimates(workload, unit, control_value)?,
         failures: failures(&workload.cases),
@@ -68,20 +65,15 @@ fn case_row(
     unit: &str,
     median_peak: Option<f64>,
 ) -> Result<CaseRow, AnalyzeError> {
-    let ratio = figure(&case.ratios()).map_err(|source| AnalyzeError::Statistic {
+    let ratio = ratio_to_control(workload, case).map_err(|source| AnalyzeError::Statistic {
         workload: workload.name.clone(),
         statistic: format!("the interval of case `{}`", case.name),
         source: source.into(),
     })?;
     let value = median(&case.pairs.iter().map(|pair| pair.case).collect::<Vec<f64>>());
-    // A workload without matrix products has no operations that a rate could be told from.
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "far below 2^53, or rounded in its last digits"
-    )]
-    let flops = Some(workload.flops as f64).filter(|flops| unit == NANOSECONDS && *flops > 0.0);
+    let flops = workload.rated_flops(unit);
     let shares: Option<Vec<f64>> =
-        flops.and_then(|flops| case.pairs.iter().map(|pair| pair.share_of_peak(flops)).collect());
+        flops.and_then(|flops| case.undisturbed().map(|pair| pair.share_of_peak(flops)).collect());
     Ok(CaseRow {
         name: case.name.clone(),
         family: case.family.clone(),
@@ -94,6 +86,7 @@ fn case_row(
         attempts: case.attempts.clone(),
         rounds: case.rounds(),
         pairs: case.pairs.len(),
+        disturbed_probes: case.pairs.len() - case.undisturbed().count(),
         ratio,
         value,
         normalised_value: normalised_median(&case.pairs, median_peak, |pair| pair.case),
@@ -110,18 +103,20 @@ fn case_row(
     })
 }
 
-fn noise(workload: &WorkloadData, rows: &[CaseRow]) -> Option<Noise> {
-    let control = workload.cases.iter().find(|case| case.name == workload.control)?;
+/// The control beside itself, as it was measured: everywhere else its ratio is 1.
+fn noise(workload: &WorkloadData) -> Result<Option<Noise>, AnalyzeError> {
+    let control = workload.cases.iter().find(|case| case.name == workload.control);
+    let Some(control) = control.filter(|_| workload.paired) else {
+        return Ok(None);
+    };
     let ratios = control.ratios();
-    let ratio: Figure = rows.iter().find(|row| row.name == control.name)?.ratio?;
-    if !workload.paired {
-        return None;
-    }
-    Some(Noise {
-        ratio,
-        q05: quantile(&ratios, 0.05)?,
-        q95: quantile(&ratios, 0.95)?,
-    })
+    let ratio = figure(&ratios).map_err(|source| AnalyzeError::Statistic {
+        workload: workload.name.clone(),
+        statistic: "the noise".to_owned(),
+        source: source.into(),
+    })?;
+    let ends = quantile(&ratios, 0.05).zip(quantile(&ratios, 0.95));
+    Ok(ratio.zip(ends).map(|(ratio, (q05, q95))| Noise { ratio, q05, q95 }))
 }
 
 fn failures(cases: &[CaseData]) -> Vec<FailureRow> {

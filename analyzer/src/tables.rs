@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use comfy_table::{Cell, CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 
 use crate::analysis::{Analysis, WorkloadRow};
-use crate::format::{one_line, or_dash, percent, ratio_with_interval, shown_unit, significant, value};
-use crate::report::{coverage_lines, inversions, verdict};
+use crate::format::{counted, one_line, or_dash, percent, ratio_with_interval, shown_unit, significant, value};
+use crate::report::{coverage_lines, disturbed_line, inversions, verdict};
 
 /// Columns of a terminal that everything fits into.
 pub const WIDTH: u16 = 100;
@@ -85,6 +85,10 @@ fn best(out: &mut String, analysis: &Analysis, workload: &WorkloadRow) {
         ]);
     }
     show(out, &table);
+    if let Some(line) = disturbed_line(workload) {
+        out.push('\n');
+        wrapped(out, "probes: ", &line);
+    }
 }
 
 fn answer(out: &mut String, workload: &WorkloadRow) {
@@ -96,17 +100,19 @@ fn answer(out: &mut String, workload: &WorkloadRow) {
         );
         return;
     };
-    let is_control = if winner.case == workload.control {
-        ", which is the control"
+    let mut first = if winner.case == workload.control {
+        format!("{}, the control.", one_line(&winner.case))
     } else {
-        ""
+        format!(
+            "{}: {}, {}.",
+            one_line(&winner.case),
+            ratio_with_interval(winner.ratio),
+            counted(winner.ratio.samples, "pair")
+        )
     };
-    let first = format!(
-        "{}{is_control}: {}, {} pairs.",
-        one_line(&winner.case),
-        ratio_with_interval(winner.ratio),
-        winner.ratio.samples
-    );
+    if !workload.shows_a_gain() {
+        first.push_str(" No case is shown to be faster than the control.");
+    }
     let lines = verdict(workload, winner, one_line);
     out.push('\n');
     wrapped(

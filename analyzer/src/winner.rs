@@ -13,8 +13,11 @@ use crate::evaluate::{LEVEL, figure};
 /// Resamples behind a winner set.
 pub(crate) const RESAMPLES: NonZeroU32 = NonZeroU32::MIN.saturating_add(1_999);
 
-/// The case with the smallest median paired ratio (the first of equals) among all that are no confirmation, crosses
-/// included, and what can't be told from it.
+/// Equal pairs that stand for the control's ratio of 1: so many that an interval of them reaches the level.
+const ENOUGH: usize = 12;
+
+/// The case with the smallest median paired ratio (of equals the control, then the first) among all that are no
+/// confirmation, crosses included, and what can't be told from it. The control's ratio is 1, without any spread.
 ///
 /// Ties: of the cases whose interval still reaches the winner's (the others are out by a wide margin), those in the
 /// simultaneous 95 % winner set of [`winner_set`]. Where values do not vary: those with the same ratio.
@@ -25,7 +28,8 @@ pub(crate) fn winner(workload: &WorkloadData, rows: &[CaseRow], seed: u64) -> Re
         .filter(|(_, row)| row.chosen != Chosen::Confirmation)
         .filter_map(|(index, row)| row.ratio.map(|ratio| (index, row, ratio)))
         .collect();
-    candidates.sort_by(|a, b| a.2.median.total_cmp(&b.2.median));
+    let place = |row: &CaseRow| row.name != workload.control;
+    candidates.sort_by(|a, b| a.2.median.total_cmp(&b.2.median).then(place(a.1).cmp(&place(b.1))));
     let Some((_, best, ratio)) = candidates.first().copied() else {
         return Ok(None);
     };
@@ -59,9 +63,12 @@ pub(crate) fn winner(workload: &WorkloadData, rows: &[CaseRow], seed: u64) -> Re
     }))
 }
 
-/// Candidates without an interval, but the best one.
+/// Candidates without an interval, but the best one and the control, which needs none.
 fn too_few(candidates: &[(usize, &CaseRow, Figure)]) -> Vec<String> {
-    let few = candidates.iter().skip(1).filter(|(_, _, ratio)| ratio.lower.is_none());
+    let few = candidates
+        .iter()
+        .skip(1)
+        .filter(|(_, _, ratio)| ratio.half_width().is_none());
     few.map(|(_, row, _)| row.name.clone()).collect()
 }
 
@@ -81,17 +88,18 @@ fn simultaneous(
     let mut contenders = Vec::new();
     let mut best = None;
     for (position, (index, row, ratio)) in candidates.iter().enumerate() {
-        if ratio.lower.is_none() {
+        if ratio.half_width().is_none() {
             if position == 0 {
                 return Ok(None);
             }
             continue;
         }
-        let pairs: Vec<(f64, f64)> = workload.cases[*index]
-            .pairs
-            .iter()
-            .map(|pair| (pair.case, pair.control))
-            .collect();
+        let measured = || workload.cases[*index].pairs.iter();
+        let pairs: Vec<(f64, f64)> = if ratio.is_exact() {
+            vec![(1.0, 1.0); ENOUGH]
+        } else {
+            measured().map(|pair| (pair.case, pair.control)).collect()
+        };
         let ratios = PairedRatios::new(&pairs).map_err(|e| failed(workload, e.into()))?;
         let interval = ratios.interval(LEVEL);
         if can_still_win(&interval, best.get_or_insert(interval)) {

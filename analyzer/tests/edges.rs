@@ -169,7 +169,10 @@ fn one_case() {
         (1, None, None, None)
     );
     assert_eq!((model.regret_ratio, model.comparable_pairs), (Some(1.0), 0));
-    assert!(text(&files, "report.md").contains("Keep the control"));
+    let report = text(&files, "report.md");
+    assert!(report.contains("Keep the control"));
+    assert!(report.contains("- 1 case: 1 chosen beforehand"));
+    assert!(report.contains("the ceiling is undefined: 1 sample with at least 2 rounds, 3 are needed"));
 }
 
 #[test]

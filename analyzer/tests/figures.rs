@@ -7,15 +7,15 @@ mod common;
 use cohort::RunOutcome;
 use common::{Fixture, measurement};
 
-/// Cases whose pairs are all alike in each round, so that every median can be seen. The control takes 1,000 ns.
+/// Cases whose pairs are all alike in each round, so that every median can be seen. The control takes 10 ms.
 fn exact() -> Fixture {
     let mut it = Fixture::new(&[("mlp", "control")]);
     // Name, ratio, predicted ns, score.
     for (name, ratio, predicted, score) in [
-        ("control", 1.0, 1_100.0, 5.0),
-        ("fast", 0.5, 600.0, 7.0),
-        ("slow", 2.0, 1_000.0, 6.0),
-        ("slower", 4.0, 3_000.0, 9.0),
+        ("control", 1.0, 1.1e7, 5.0),
+        ("fast", 0.5, 6e6, 7.0),
+        ("slow", 2.0, 1e7, 6.0),
+        ("slower", 4.0, 3e7, 9.0),
     ] {
         it.case(
             "mlp",
@@ -27,7 +27,7 @@ fn exact() -> Fixture {
         for round in 0..4 {
             // The machine gives 100, 200, 100, 200 GFLOP/s: at half the peak everything takes twice as long.
             let slow = if round % 2 == 0 { 2.0 } else { 1.0 };
-            let pair = (1_000.0 * ratio * slow, 1_000.0 * slow, 200.0 / slow);
+            let pair = (1e7 * ratio * slow, 1e7 * slow, 200.0 / slow);
             it.round(name, 1, round, &[pair; 3]);
         }
     }
@@ -52,23 +52,23 @@ fn cases_by_hand() {
         (ratio.median, ratio.lower, ratio.upper, ratio.samples),
         (0.5, Some(0.5), Some(0.5), 12)
     );
-    // Six calls of 1,000 ns and six of 500 ns.
-    near(fast.value, 750.0);
-    // The median of all probes is 150 GFLOP/s: 1,000 x 100 / 150 and 500 x 200 / 150 are both 666.7 ns.
+    // Six calls of 10 ms and six of 5 ms.
+    near(fast.value, 7.5e6);
+    // The median of all probes is 150 GFLOP/s: 10 x 100 / 150 and 5 x 200 / 150 are both 6.667 ms.
     near(workload.median_peak_gflops, 150.0);
-    near(fast.normalised_value, 2_000.0 / 3.0);
-    near(workload.control_value, 4_000.0 / 3.0);
+    near(fast.normalised_value, 2e7 / 3.0);
+    near(workload.control_value, 4e7 / 3.0);
     // 2 (100 x 500 x 1,000 + 100 x 1,000 x 500) operations.
     assert_eq!(workload.flops, "200000000");
-    near(fast.gflops, 2e8 / 750.0);
-    // 2e8 / 1,000 ns / 100 GFLOP/s and 2e8 / 500 / 200 are both 2,000.
-    near(fast.share_of_peak, 2_000.0);
+    near(fast.gflops, 2e8 / 7.5e6);
+    // 2e8 / 1e7 ns / 100 GFLOP/s and 2e8 / 5e6 / 200 are both 0.2.
+    near(fast.share_of_peak, 0.2);
     let phases: Vec<(&str, f64)> = fast
         .phases
         .iter()
         .map(|phase| (phase.name.as_str(), phase.median))
         .collect();
-    assert_eq!(phases, [("up", 450.0), ("down", 300.0)]);
+    assert_eq!(phases, [("up", 4.5e6), ("down", 3e6)]);
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn estimates_by_hand() {
     let analysis = exact().analysis();
     let estimates = &analysis.workloads[0].estimates;
     let (model, proxy) = (&estimates[0], &estimates[1]);
-    // Ratios 1, 0.5, 2, 4 have ranks 2, 1, 3, 4; predictions 1,100, 600, 1,000, 3,000 have 3, 1, 2, 4:
+    // Ratios 1, 0.5, 2, 4 have ranks 2, 1, 3, 4; predictions 11, 6, 10, 30 ms have 3, 1, 2, 4:
     // rho = 1 - 6 (1 + 0 + 1 + 0) / (4 x 15) = 0.8; five of six pairs agree, so tau = 4 / 6.
     assert_eq!((model.name.as_str(), model.samples), ("model", 4));
     near(model.spearman, 0.8);
@@ -93,17 +93,17 @@ fn estimates_by_hand() {
         (model.regret_ratio, model.regret_value, model.rank_of_best),
         (Some(1.0), Some(0.0), Some(1))
     );
-    // Normalised: 1,333.3, 666.7, 2,666.7, 5,333.3 ns. Ratios 0.825, 0.9, 0.375, 0.5625.
+    // Normalised: 13.333, 6.667, 26.667, 53.333 ms. Ratios 0.825, 0.9, 0.375, 0.5625.
     near(model.bias, f64::midpoint(0.825, 0.5625));
     near(model.mdape_percent, f64::midpoint(17.5, 43.75));
     near(model.ceiling, 1.0);
 
     // Scores 5, 7, 6, 9 have ranks 1, 3, 2, 4: differences 1, 2, 1, 0. It chooses the control, which takes 0.5 of its
-    // own 1,333.3 ns longer than the best, and puts the best third.
+    // own 13.333 ms longer than the best, and puts the best third.
     near(proxy.spearman, 1.0 - 6.0 * 6.0 / 60.0);
     assert_eq!(proxy.selected.as_deref(), Some("control"));
     assert_eq!((proxy.regret_ratio, proxy.rank_of_best), (Some(2.0), Some(3)));
-    near(proxy.regret_value, 2_000.0 / 3.0);
+    near(proxy.regret_value, 2e7 / 3.0);
     assert_eq!((proxy.bias, proxy.mdape_percent), (None, None));
 }
 
@@ -187,10 +187,10 @@ fn a_wrong_result_is_never_ranked() {
     let mut it = exact();
     it.case("mlp", "wrong", "some", &[("model", 1.0, "ns")]);
     it.built("wrong", 1);
-    it.round("wrong", 1, 0, &[(1.0, 1_000.0, 100.0); 3]);
+    it.round("wrong", 1, 0, &[(1e6, 1e7, 400.0); 3]);
     let outcome = RunOutcome::Incorrect {
         reason: "block 3 was never written".to_owned(),
-        measurement: Some(measurement(&[(1.0, 1_000.0, 100.0); 3])),
+        measurement: Some(measurement(&[(1e6, 1e7, 400.0); 3])),
     };
     it.run("wrong", 1, 1, outcome);
     let analysis = it.analysis();
@@ -199,4 +199,101 @@ fn a_wrong_result_is_never_ranked() {
     assert_eq!(case.reason.as_deref(), Some("block 3 was never written"));
     assert_eq!(analysis.workloads[0].winner.as_ref().unwrap().case, "fast");
     assert_eq!(analysis.workloads[0].estimates[0].left_out.get("incorrect"), Some(&1));
+}
+
+#[test]
+fn the_control_is_1_by_definition() {
+    let mut it = Fixture::new(&[("mlp", "control")]);
+    // The control beside itself comes out at 0.92, wholly below 1; the others are slower, or not shown to be faster.
+    for (name, low, high, predicted) in [
+        ("slow", 1.1, 1.2, 3.0),
+        ("control", 0.91, 0.93, 2.0),
+        ("slower", 1.3, 1.4, 4.0),
+    ] {
+        it.case("mlp", name, "some", &[("proxy", predicted, "score")]);
+        it.built(name, 1);
+        for round in 0..4 {
+            it.round(
+                name,
+                1,
+                round,
+                &[low, f64::midpoint(low, high), high].map(|r| (r * 1e6, 1e6, 400.0)),
+            );
+        }
+    }
+    let analysis = it.analysis();
+    let workload = &analysis.workloads[0];
+    let control = workload.case("control").unwrap().ratio.unwrap();
+    assert_eq!(
+        (control.median, control.lower, control.upper, control.samples),
+        (1.0, None, None, 0)
+    );
+    let noise = workload.noise.unwrap().ratio;
+    near(Some(noise.median), 0.92);
+    assert!(noise.upper.unwrap() < 1.0 && !workload.shows_a_gain());
+    let winner = workload.winner.as_ref().unwrap();
+    assert_eq!((winner.case.as_str(), winner.ratio), ("control", control));
+    assert_eq!((winner.ties.as_deref(), winner.undecided.len()), (Some(&[][..]), 0));
+    let proxy = &workload.estimates[0];
+    // The control is exact, so it is comparable with both others.
+    assert_eq!((proxy.comparable_pairs, proxy.inversions), (3, 0));
+    assert_eq!(
+        (proxy.regret_ratio, proxy.best.as_deref()),
+        (Some(1.0), Some("control"))
+    );
+    let shown = analyzer::tables::render(&analysis);
+    let report = analyzer::report::markdown(&analysis);
+    assert!(shown.contains("winner: control, the control. No case is shown to be faster than the control."));
+    assert!(report.contains("**Keep the control, `control`: no case is shown to be faster than the control.**"));
+    assert!(report.contains("the control against itself gives 0.920 [0.9"));
+
+    // A median below 1 that the noise explains is no gain, and regret is told against exactly 1.
+    it.case("mlp", "maybe", "some", &[("proxy", 1.0, "score")]);
+    it.built("maybe", 1);
+    for round in 0..4 {
+        it.round("maybe", 1, round, &[0.9, 0.98, 1.1].map(|r| (r * 1e6, 1e6, 400.0)));
+    }
+    it.cases[1].estimates[0].value = 0.5;
+    let analysis = it.analysis();
+    let workload = &analysis.workloads[0];
+    assert_eq!(workload.winner.as_ref().unwrap().case, "maybe");
+    assert!(!workload.shows_a_gain());
+    near(workload.estimates[0].regret_ratio, 1.0 / 0.98);
+    let shown = analyzer::tables::render(&analysis);
+    assert!(
+        shown.contains("12 pairs. No case is shown to be faster than the control."),
+        "{shown}"
+    );
+    let report = analyzer::report::markdown(&analysis);
+    assert!(
+        report.contains(
+            "**No case is shown to be faster than the control, `control`. The best median is that of `maybe`:"
+        )
+    );
+}
+
+#[test]
+fn a_disturbed_probe_is_left_out_of_shares() {
+    let mut it = Fixture::new(&[("mlp", "control")]);
+    // 200 GFLOP/s on a machine that gives 400: one probe of each round of `a` saw a quarter of it, all those of `b`.
+    for (name, peaks) in [("control", [400.0; 3]), ("a", [400.0, 100.0, 400.0]), ("b", [100.0; 3])] {
+        it.case("mlp", name, "some", &[("model", 2e6, "ns")]);
+        it.built(name, 1);
+        (0..4).for_each(|round| it.round(name, 1, round, &peaks.map(|peak| (1e6, 1e6, peak))));
+    }
+    let analysis = it.analysis();
+    let workload = &analysis.workloads[0];
+    near(workload.median_peak_gflops, 400.0);
+    let (a, b) = (workload.case("a").unwrap(), workload.case("b").unwrap());
+    assert_eq!((a.pairs, a.disturbed_probes, b.disturbed_probes), (12, 4, 12));
+    near(a.share_of_peak, 0.5);
+    near(a.normalised_value, 1e6);
+    assert_eq!((b.share_of_peak, b.normalised_value), (None, None));
+    // It is ranked all the same, and judges the order of a model but not its bias.
+    near(b.ratio.map(|ratio| ratio.median), 1.0);
+    assert_eq!(workload.estimates[0].samples, 3);
+    near(workload.estimates[0].bias, 2.0);
+    let line = "16 pairs with a disturbed probe left out of shares and normalised values";
+    assert!(analyzer::report::markdown(&analysis).contains(line));
+    assert!(analyzer::tables::render(&analysis).contains(line));
 }

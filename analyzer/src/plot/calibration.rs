@@ -5,7 +5,7 @@ use super::palette::{CONTROL, Families, GREY, GRID, INK, Mark, short_names};
 use super::picture::{Anchor, Item, Picture, Shape};
 use crate::analysis::{CaseRow, EstimateRow, WorkloadRow};
 use crate::collect::has_bias;
-use crate::format::{or_dash, percent, shown_unit, significant};
+use crate::format::{counted, or_dash, percent, shown_unit, significant};
 
 const SIZE: (f64, f64) = (1000.0, 700.0);
 /// Left, top, right, bottom of the plot in the picture.
@@ -133,8 +133,9 @@ fn heading(picture: &mut Picture, workload: &WorkloadRow, estimate: &EstimateRow
         INK,
     );
     let line = format!(
-        "{} cases judge it · Spearman {} of about {} · regret {} · bias {} · MdAPE {} · inversions {} of {}",
-        estimate.samples,
+        "{} {} it · Spearman {} of about {} · regret {} · bias {} · MdAPE {} · inversions {} of {}",
+        counted(estimate.samples, "case"),
+        if estimate.samples == 1 { "judges" } else { "judge" },
         or_dash(estimate.spearman, |rho| format!("{rho:.2}")),
         or_dash(estimate.ceiling, |rho| format!("{rho:.2}")),
         or_dash(estimate.regret_ratio, |ratio| format!("{ratio:.3}")),

@@ -183,7 +183,10 @@ fn legend(
     if has_adaptive {
         entries.push((None, "hollow: chosen by results".to_owned()));
     }
-    let without = ranked.iter().filter(|(_, figure)| figure.lower.is_none()).count();
+    let without = ranked
+        .iter()
+        .filter(|(_, figure)| figure.half_width().is_none())
+        .count();
     if without > 0 {
         entries.push((None, format!("{without} without an interval (too few pairs)")));
     }

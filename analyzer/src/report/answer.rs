@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::analysis::{Analysis, CaseRow, Winner, WorkloadRow};
 use crate::dataset::Outcome;
-use crate::format::{name, names, or_dash, percent, ratio_with_interval, shown_unit, significant, value};
+use crate::format::{counted, name, names, or_dash, percent, ratio_with_interval, shown_unit, significant, value};
 
 /// What can be said of the winner beyond its name, in short words, one per line. Shared by report and terminal.
 pub(crate) fn verdict(workload: &WorkloadRow, winner: &Winner, show: impl Fn(&str) -> String) -> Vec<String> {
@@ -12,8 +12,9 @@ pub(crate) fn verdict(workload: &WorkloadRow, winner: &Winner, show: impl Fn(&st
     let mut lines = Vec::new();
     match &winner.ties {
         None => lines.push(format!(
-            "What ties with it can't be told: {} pairs are too few for an interval.",
-            winner.ratio.samples
+            "What ties with it can't be told: {} {} too few for an interval.",
+            counted(winner.ratio.samples, "pair"),
+            if winner.ratio.samples == 1 { "is" } else { "are" }
         )),
         Some(ties) if ties.is_empty() && winner.undecided.is_empty() => {
             lines.push("No other case ties with it.".to_owned());
@@ -22,7 +23,7 @@ pub(crate) fn verdict(workload: &WorkloadRow, winner: &Winner, show: impl Fn(&st
         Some(ties) => {
             lines.push(format!("Ties with it (can't be told apart at 95 %): {}.", list(ties)));
             if winner.case != workload.control && ties.contains(&workload.control) {
-                lines.push("The control is among them: no gain is shown.".to_owned());
+                lines.push("The control is among them: over all cases at once no gain is shown.".to_owned());
             }
         }
     }
@@ -34,10 +35,10 @@ pub(crate) fn verdict(workload: &WorkloadRow, winner: &Winner, show: impl Fn(&st
     }
     for confirmed in &winner.confirmed {
         lines.push(format!(
-            "Confirmed by a fresh build that did not choose it ({}): {}, {} pairs.",
+            "Confirmed by a fresh build that did not choose it ({}): {}, {}.",
             show(&confirmed.case),
             ratio_with_interval(confirmed.ratio),
-            confirmed.ratio.samples
+            counted(confirmed.ratio.samples, "pair")
         ));
     }
     if winner.confirmed.is_empty() && winner.case != workload.control {
@@ -76,29 +77,40 @@ pub(crate) fn answer(out: &mut String, analysis: &Analysis, workload: &WorkloadR
     if winner.case == workload.control {
         let _ = writeln!(
             out,
-            "**Keep the control, {}: no case is faster.**\n",
+            "**Keep the control, {}: no case is shown to be faster than the control.**\n",
             name(&winner.case)
+        );
+    } else if !workload.shows_a_gain() {
+        let _ = writeln!(
+            out,
+            "**No case is shown to be faster than the control, {}. The best median is that of {}: {} of the control's {} \
+             ({}).**\n",
+            name(&workload.control),
+            name(&winner.case),
+            ratio_with_interval(winner.ratio),
+            analysis.setup.objective.name,
+            counted(winner.ratio.samples, "pair")
         );
     } else {
         let headline = winner.confirmed_ratio.unwrap_or(winner.ratio);
         let _ = writeln!(
             out,
-            "**Take {}: {} of the control's {} ({} {}), {} times as fast as {}.**\n",
+            "**Take {}: {} of the control's {} ({}{}), {} times as fast as {}.**\n",
             name(&winner.case),
             ratio_with_interval(headline),
             analysis.setup.objective.name,
-            headline.samples,
+            counted(headline.samples, "pair"),
             if winner.confirmed_ratio.is_some() {
-                "pairs of confirmation"
+                " of confirmation"
             } else {
-                "pairs"
+                ""
             },
             significant(1.0 / headline.median, 3),
             name(&workload.control)
         );
         if winner.confirmed_ratio.is_some() {
-            let (ratio, pairs) = (ratio_with_interval(winner.ratio), winner.ratio.samples);
-            let _ = writeln!(out, "- The rounds that chose it said {ratio} ({pairs} pairs).");
+            let (ratio, pairs) = (ratio_with_interval(winner.ratio), counted(winner.ratio.samples, "pair"));
+            let _ = writeln!(out, "- The rounds that chose it said {ratio} ({pairs}).");
         }
     }
     figures(out, analysis, workload, case);

@@ -6,12 +6,20 @@ pub static FIGURES: &[(&str, &str, &str)] = &[
         "ratio",
         "measured",
         "median over all counted pairs of (call of the case / neighbouring call of the control); below 1 the case is \
-         faster. Where values do not vary: value over the median of the control's own values",
+         faster. Where values do not vary: value over the median of the control's own values. The control's own is 1 by definition, \
+         in every rank, correlation and regret; what it measured beside itself is the noise",
     ),
     (
         "interval",
         "derived",
-        "distribution-free 95 % interval of that median by order statistics (Thompson 1936); `-` below 6 pairs",
+        "distribution-free 95 % interval of that median by order statistics (Thompson 1936); `-` below 6 pairs, and for \
+         the control. A case is shown to be faster than the control when its interval lies wholly below 1",
+    ),
+    (
+        "noise",
+        "measured",
+        "a call of the control as a case / the neighbouring call of the control as the control: median, interval, and quantiles of \
+         single pairs; 1 but for noise",
     ),
     (
         "pairs",
@@ -27,7 +35,8 @@ pub static FIGURES: &[(&str, &str, &str)] = &[
         "normalised value",
         "derived",
         "median over pairs of value x p / P, with p the peak probe beside that pair and P the median of all probes of \
-         the workload: what the case would have taken had the machine always given its median",
+         the workload: what the case would have taken had the machine always given its median. Pairs with a \
+         disturbed probe are left out; `-` when none is left",
     ),
     (
         "GFLOP/s",
@@ -37,7 +46,13 @@ pub static FIGURES: &[(&str, &str, &str)] = &[
     (
         "share of peak",
         "derived",
-        "median over pairs of (operations / time / peak probe beside that pair)",
+        "median over pairs of (operations / time / peak probe beside that pair); pairs with a disturbed probe are left \
+         out; `-` when none is left",
+    ),
+    (
+        "disturbed probe",
+        "derived",
+        "a peak probe beside a pair of which a call reached more than 105 %: something kept the probe from the machine",
     ),
     (
         "ties",
@@ -68,7 +83,7 @@ pub static FIGURES: &[(&str, &str, &str)] = &[
         "derived",
         "pairs of cases that an estimate puts in the wrong order, of those that differ by more than the noise: \
          |a - b| > sqrt(ha^2 + hb^2), with h the half-widths of the intervals of the two ratios a and b; a case without \
-         an interval is comparable with no other",
+         an interval is comparable with no other, but for the control, whose h is 0",
     ),
     (
         "regret",
@@ -121,7 +136,10 @@ pub static COLUMNS: &[(&str, &str)] = &[
         "rank",
         "its place by ratio among the measured cases of its workload, confirmations left out, from 1",
     ),
-    ("ratio", "median paired ratio to the control (measured)"),
+    (
+        "ratio",
+        "median paired ratio to the control (measured); 1 for the control, without interval",
+    ),
     ("ratio_lower", "lower end of its 95 % interval (derived)"),
     ("ratio_upper", "upper end of its 95 % interval (derived)"),
     ("pairs", "counted pairs of calls (measured)"),

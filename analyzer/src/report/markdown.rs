@@ -7,8 +7,9 @@ use super::answer::{answer, some_names};
 use super::definitions::{COLUMNS, FIGURES};
 use super::models::models;
 use crate::analysis::{Analysis, WorkloadRow};
+use crate::dataset::MOST_SHARE;
 use crate::format::{
-    grouped, markdown as escaped, name, or_dash, percent, ratio, shown_unit, significant, table, value,
+    counted, grouped, markdown as escaped, name, or_dash, percent, ratio, shown_unit, significant, table, value,
 };
 
 /// How many cases the report lists; all are in `summary.csv`.
@@ -90,9 +91,24 @@ fn best(out: &mut String, analysis: &Analysis, workload: &WorkloadRow) {
         "max error (measured)",
     ];
     table(out, &head, &rows);
+    if let Some(line) = disturbed_line(workload) {
+        let _ = writeln!(out, "{line}\n");
+    }
     if ranked.len() > BEST {
         let _ = writeln!(out, "{} more are in [summary.csv](summary.csv).\n", ranked.len() - BEST);
     }
+}
+
+/// How many pairs no share of the peak comes from, if any. Shared by report and terminal.
+pub(crate) fn disturbed_line(workload: &WorkloadRow) -> Option<String> {
+    let pairs = counted(workload.disturbed_probes(), "pair");
+    (workload.disturbed_probes() > 0).then(|| {
+        format!(
+            "{pairs} with a disturbed probe left out of shares and normalised values (a call did more than {} of the peak \
+             probed beside it).",
+            percent(MOST_SHARE)
+        )
+    })
 }
 
 fn failed(out: &mut String, workload: &WorkloadRow) {
@@ -154,8 +170,8 @@ fn coverage(out: &mut String, workload: &WorkloadRow) {
 pub(crate) fn coverage_lines(workload: &WorkloadRow) -> Vec<String> {
     let coverage = &workload.coverage;
     let mut lines = vec![format!(
-        "{} cases: {} chosen beforehand, {} by results; {} measured, {} failed or rejected, {} not run yet.",
-        coverage.initial + coverage.added,
+        "{}: {} chosen beforehand, {} by results; {} measured, {} failed or rejected, {} not run yet.",
+        counted(coverage.initial + coverage.added, "case"),
         coverage.initial,
         coverage.added,
         coverage.measured,
@@ -223,13 +239,13 @@ fn measured(out: &mut String, analysis: &Analysis) {
     }
     let _ = writeln!(
         out,
-        "- Objective: {} in {}, smaller is better; {} rounds of {} pairs for every case, at most {} further pairs for those \
-         that can still win; seed {}",
+        "- Objective: {} in {}, smaller is better; {} of {} for every case, at most {} for those that can \
+         still win; seed {}",
         escaped(&setup.objective.name),
         escaped(&setup.objective.unit),
-        setup.rounds,
-        setup.pairs,
-        setup.finalists,
+        counted(setup.rounds, "round"),
+        counted(setup.pairs, "pair"),
+        counted(setup.finalists, "further pair"),
         setup.seed
     );
     let revision = or_dash(setup.git_revision.as_deref(), name);

@@ -13,5 +13,5 @@ pub use markdown::markdown;
 pub use summary::summary;
 
 pub(crate) use answer::verdict;
-pub(crate) use markdown::coverage_lines;
+pub(crate) use markdown::{coverage_lines, disturbed_line};
 pub(crate) use models::inversions;

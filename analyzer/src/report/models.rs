@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::analysis::{Analysis, EstimateRow, WorkloadRow};
-use crate::format::{name, or_dash, percent, shown_unit, significant, table, value};
+use crate::format::{counted, name, or_dash, percent, shown_unit, significant, table, value};
 
 /// Inversions of comparable pairs: `12 of 340`.
 pub(crate) fn inversions(estimate: &EstimateRow) -> String {
@@ -68,8 +68,7 @@ pub(crate) fn models(out: &mut String, analysis: &Analysis, workload: &WorkloadR
         };
         let _ = writeln!(
             out,
-            "- {}: unit `{}`, made from the {}; left out: {left_out}; {} of {} comparable pairs are predicted equal; the \
-             ceiling comes from {} samples",
+            "- {}: unit `{}`, made from the {}; left out: {left_out}; {} of {} comparable pairs are predicted equal; {}",
             name(&estimate.name),
             estimate.unit,
             match estimate.moment {
@@ -78,8 +77,22 @@ pub(crate) fn models(out: &mut String, analysis: &Analysis, workload: &WorkloadR
             },
             estimate.ties_predicted,
             estimate.comparable_pairs,
-            estimate.ceiling_samples,
+            ceiling(estimate),
         );
     }
     out.push('\n');
+}
+
+/// Where the ceiling comes from, or why there is none; see [`stats::noise::noise_ceiling`].
+fn ceiling(estimate: &EstimateRow) -> String {
+    let samples = counted(estimate.ceiling_samples, "sample");
+    match estimate.ceiling {
+        Some(_) => format!("the ceiling comes from {samples}"),
+        None if estimate.ceiling_samples < 3 => {
+            format!("the ceiling is undefined: {samples} with at least 2 rounds, 3 are needed")
+        }
+        None => format!(
+            "the ceiling is undefined: over {samples} even and odd rounds do not agree on an order, noise hides it"
+        ),
+    }
 }
