@@ -1,5 +1,7 @@
 //! The IPU21 tile array as a target: 1,472 tiles with their own memory and a static exchange.
 
+pub mod attributes;
+pub mod configured;
 pub mod costs;
 pub mod device;
 pub mod estimate;
@@ -9,11 +11,17 @@ pub mod half;
 pub mod kernels;
 pub mod legal;
 pub mod mapping;
+pub mod options;
 pub mod parameters;
+pub mod process;
 pub mod program;
 pub mod screen;
 pub mod shards;
+pub mod space;
+pub mod target;
 pub mod text;
 pub mod traffic;
 pub mod unit;
 pub mod work;
+
+pub use target::Ipu21;

@@ -39,54 +39,24 @@ impl Program {
     /// planned tile. Fails with the first rule that says no.
     pub fn new(workload: &Workload, geometries: &[Geometry], mapping: Vec<usize>) -> Result<Self, Refusal> {
         check_mapping(&mapping)?;
-        let chain = chain(workload)?;
-        if chain.len() != geometries.len() {
+        let products = products(workload, geometries)?;
+        for p in &products {
+            legal::gemm(&p.name, p.extents, &p.geometry)?;
+        }
+        if let Some((_, followed)) = products.split_last() {
+            for p in followed {
+                legal::payload(&p.name, p.extents, &p.geometry)?;
+            }
+        }
+        if let Some(p) = products.iter().find(|p| p.geometry.orientation == Orientation::Swapped) {
             return Err(Refusal::new(
-                "products",
+                "transposed-exchange",
                 format!(
-                    "`{}` has {} products, {} geometries are given",
-                    workload.name,
-                    chain.len(),
-                    geometries.len()
+                    "`{}` is swapped: exchanges that transpose blocks are not modelled",
+                    p.name
                 ),
             ));
         }
-        for ((name, extents, _), geometry) in chain.iter().zip(geometries) {
-            legal::gemm(name, *extents, geometry)?;
-        }
-        let last = chain.len().saturating_sub(1);
-        for ((name, extents, _), geometry) in chain.iter().zip(geometries).take(last) {
-            legal::payload(name, *extents, geometry)?;
-        }
-        if let Some(((name, ..), _)) = chain
-            .iter()
-            .zip(geometries)
-            .find(|(_, g)| g.orientation == Orientation::Swapped)
-        {
-            return Err(Refusal::new(
-                "transposed-exchange",
-                format!("`{name}` is swapped: exchanges that transpose blocks are not modelled"),
-            ));
-        }
-        let shards: Vec<Shards> = chain
-            .iter()
-            .zip(geometries)
-            .map(|((_, extents, _), g)| Shards::new(*extents, g))
-            .collect();
-        let offsets = parameters::offsets(&shards);
-        let products = chain
-            .into_iter()
-            .zip(geometries)
-            .zip(shards.into_iter().zip(offsets))
-            .map(|(((name, extents, gelu), geometry), (shards, weight_offset))| Product {
-                name: name.to_owned(),
-                extents,
-                geometry: *geometry,
-                shards,
-                weight_offset,
-                gelu,
-            })
-            .collect();
         Ok(Self { products, mapping })
     }
 
@@ -95,6 +65,39 @@ impl Program {
     pub fn weight_owner(&self, product: &Product, inner: usize, column: usize) -> usize {
         self.mapping[(product.weight_offset + column + product.shards.columns.parts() * inner) % TILES]
     }
+}
+
+/// The products of a workload under these geometries, legal or not; fails where the workload is no chain of as many.
+pub fn products(workload: &Workload, geometries: &[Geometry]) -> Result<Vec<Product>, Refusal> {
+    let chain = chain(workload)?;
+    if chain.len() != geometries.len() {
+        return Err(Refusal::new(
+            "products",
+            format!(
+                "`{}` has {} products, {} geometries are given",
+                workload.name,
+                chain.len(),
+                geometries.len()
+            ),
+        ));
+    }
+    let shards: Vec<Shards> = chain
+        .iter()
+        .zip(geometries)
+        .map(|((_, extents, _), g)| Shards::new(*extents, g))
+        .collect();
+    let offsets = parameters::offsets(&shards);
+    let products = chain.into_iter().zip(geometries).zip(shards.into_iter().zip(offsets));
+    Ok(products
+        .map(|(((name, extents, gelu), geometry), (shards, weight_offset))| Product {
+            name: name.to_owned(),
+            extents,
+            geometry: *geometry,
+            shards,
+            weight_offset,
+            gelu,
+        })
+        .collect())
 }
 
 /// The identity mapping.

@@ -1,7 +1,9 @@
 //! Predictions: from the largest local shapes, from the expanded work, and from the final schedule.
 
 mod compact;
+mod estimators;
 mod expanded;
 
 pub use compact::{Compact, compact};
+pub use estimators::{CompactModel, ExpandedModel};
 pub use expanded::{Expanded, expanded};

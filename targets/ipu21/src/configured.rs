@@ -1,0 +1,361 @@
+//! The tile array with its options.
+
+use std::collections::BTreeMap;
+
+use planner::{Assignment, Attributes, Plan, Refusal, Rules, Space, Value, Workload};
+use target_api::{
+    BuildFailure, BuildInfo, BuildUnit, Captured, CommandSpec, Configured, Estimate, Estimator, Exclusive, Input,
+    InputSet, Malformed, Measurement, Moment, NumericalError, Objective, Of, Pairing, Phase, RunRequest, Sample,
+    SourceFile, Verdict,
+};
+
+use crate::device::TILES;
+use crate::estimate::{CompactModel, ExpandedModel};
+use crate::geometry::Orientation;
+use crate::legal::{OperandBytes, derived_width};
+use crate::options::IpuOptions;
+use crate::process::{BuildReport, INPUT_FILE, REFERENCE_FILE, Request, RunReport, weights_file};
+use crate::shards::oriented;
+use crate::unit::{Data, reference};
+use crate::{attributes, half, legal, screen, space, text};
+
+/// Label of the only unit of a plan.
+const PROGRAM: &str = "program";
+/// The fact that is the placed estimate.
+const PLACED: &str = "placed_cycles";
+/// What is built.
+const REQUEST_FILE: &str = "request.json";
+/// What a build leaves.
+const PROGRAM_FILE: &str = "program.json";
+
+/// The tile array with its options.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Configuration {
+    options: IpuOptions,
+    /// Path of the binary that runs the unit model.
+    binary: String,
+    compact: CompactModel,
+    expanded: ExpandedModel,
+    shared: ExpandedModel,
+}
+
+impl Configuration {
+    /// The configuration; `binary` is the program that runs the unit model.
+    #[must_use]
+    pub fn new(options: IpuOptions, binary: &str) -> Self {
+        let costs = options.costs.clone();
+        Self {
+            compact: CompactModel { costs: costs.clone() },
+            expanded: ExpandedModel {
+                costs: costs.clone(),
+                shared: false,
+            },
+            shared: ExpandedModel { costs, shared: true },
+            binary: binary.to_owned(),
+            options,
+        }
+    }
+
+    fn command(&self, arguments: &[&str]) -> CommandSpec {
+        CommandSpec {
+            program: self.binary.clone(),
+            arguments: ["unit-model", "ipu21"]
+                .iter()
+                .chain(arguments)
+                .map(|word| (*word).to_owned())
+                .collect(),
+            environment: BTreeMap::new(),
+        }
+    }
+}
+
+fn extents(workload: &Workload, operation: &str) -> Result<planner::GemmExtents, Refusal> {
+    let found = workload.gemms().find(|(name, _)| *name == operation);
+    found.map(|(_, extents)| extents).ok_or_else(|| {
+        Refusal::new(
+            "operation",
+            format!("`{operation}` is no product of `{}`", workload.name),
+        )
+    })
+}
+
+impl Rules for Configuration {
+    fn space(&self, workload: &Workload) -> Result<Space, Refusal> {
+        space::space(workload)
+    }
+
+    fn defaults(&self, workload: &Workload) -> Result<Assignment, Refusal> {
+        let mut plan = Assignment::new();
+        for (operation, extents, _) in crate::program::chain(workload)? {
+            let kept = screen::geometries(extents, Orientation::Normal).into_iter();
+            let legal = kept.filter(|g| legal::gemm(operation, extents, g).is_ok());
+            let best = legal.min_by(|a, b| {
+                let score =
+                    |g: &crate::geometry::Geometry| screen::proxy(extents, g.orientation, [g.rows, g.columns, g.inner]);
+                score(a)
+                    .total_cmp(&score(b))
+                    .then_with(|| text::print(0, a).cmp(&text::print(0, b)))
+            });
+            let best = best.ok_or_else(|| {
+                Refusal::new(
+                    "no-geometry",
+                    format!("`{operation}`: no screened geometry is legal on {TILES} tiles"),
+                )
+            })?;
+            for (name, value) in attributes::of_geometry(operation, &best) {
+                plan.set(&name, value);
+            }
+        }
+        plan.set(attributes::MAPPING, Value::text("identity"));
+        Ok(plan)
+    }
+
+    fn text(&self, workload: &Workload, assignment: &Assignment) -> String {
+        attributes::plan(workload, assignment).map_or_else(
+            |refusal| refusal.to_string(),
+            |plan| attributes::plan_text(workload, &plan),
+        )
+    }
+
+    fn operation_text(&self, workload: &Workload, operation: &str, assignment: &Assignment) -> String {
+        attributes::geometry(operation, assignment).map_or_else(
+            |refusal| refusal.to_string(),
+            |g| attributes::operation_text(workload, operation, &g),
+        )
+    }
+
+    fn derived(&self, workload: &Workload, assignment: &Assignment) -> Attributes {
+        let mut derived = Attributes::new();
+        for (operation, extents) in workload.gemms() {
+            let Ok(g) = attributes::geometry(operation, assignment) else {
+                continue;
+            };
+            let bytes = OperandBytes::new(extents, &g);
+            for (own, n) in [
+                ("tiles", g.tiles()),
+                ("left_bytes", bytes.left),
+                ("right_bytes", bytes.right),
+                ("partial_bytes", bytes.partial),
+            ] {
+                derived.set(
+                    &format!("{operation}.{own}"),
+                    Value::Integer(i64::try_from(n).unwrap_or(i64::MAX)),
+                );
+            }
+        }
+        derived
+    }
+
+    fn proxy(&self, workload: &Workload, operation: &str, assignment: &Assignment) -> f64 {
+        match (
+            extents(workload, operation),
+            attributes::geometry(operation, assignment),
+        ) {
+            (Ok(extents), Ok(g)) => screen::proxy(extents, g.orientation, [g.rows, g.columns, g.inner]),
+            _ => f64::MAX,
+        }
+    }
+
+    fn complete(
+        &self,
+        workload: &Workload,
+        operation: &str,
+        derived: &[String],
+        assignment: &Assignment,
+    ) -> Result<Option<Assignment>, Refusal> {
+        let extents = extents(workload, operation)?;
+        let known = ["rows", "width", "result_rows"].map(|own| format!("{operation}.{own}"));
+        if let Some(name) = derived.iter().find(|name| !known.contains(name)) {
+            return Err(Refusal::new(
+                "derived",
+                format!("`{name}` can't be derived, only listed"),
+            ));
+        }
+        let g = attributes::geometry(operation, assignment)?;
+        let given = |name: &String| !derived.contains(name);
+        let rows = if given(&known[0]) {
+            g.rows
+        } else {
+            TILES / (g.inner * g.columns)
+        };
+        if !screen::keeps(extents, g.orientation, [rows, g.columns, g.inner]) {
+            return Ok(None);
+        }
+        let [_, _, n] = oriented(extents, g.orientation);
+        let values = [rows, derived_width(n, g.columns), g.inner];
+        let mut plan = assignment.clone();
+        for (name, value) in known.iter().zip(values).filter(|(name, _)| !given(name)) {
+            plan.set(name, Value::Integer(i64::try_from(value).unwrap_or(i64::MAX)));
+        }
+        Ok(Some(plan))
+    }
+}
+
+impl Configured for Configuration {
+    fn target(&self) -> &'static str {
+        "ipu21"
+    }
+
+    fn objective(&self) -> Objective {
+        Objective {
+            name: "time",
+            unit: "cycles",
+        }
+    }
+
+    fn options(&self) -> BTreeMap<String, String> {
+        self.options.words()
+    }
+
+    fn estimators(&self) -> Vec<&dyn Estimator> {
+        vec![&self.compact, &self.expanded, &self.shared]
+    }
+
+    fn inputs(&self, workload: &Workload, seed: u64) -> Result<InputSet, Refusal> {
+        crate::program::chain(workload)?;
+        let data = Data::new(workload, seed);
+        let f16 = |values: &[f32]| values.iter().flat_map(|x| half::to_bits(*x).to_le_bytes()).collect();
+        let expected = reference(workload, &data);
+        let mut files = vec![
+            Input {
+                name: INPUT_FILE.to_owned(),
+                bytes: f16(&data.input),
+            },
+            Input {
+                name: REFERENCE_FILE.to_owned(),
+                bytes: expected.iter().flat_map(|y| y.to_le_bytes()).collect(),
+            },
+        ];
+        let weights = workload.gemms().zip(&data.weights);
+        files.extend(weights.map(|((name, _), w)| Input {
+            name: weights_file(name),
+            bytes: f16(w),
+        }));
+        files.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(InputSet { files })
+    }
+
+    fn harness(&self) -> Option<BuildUnit> {
+        None
+    }
+
+    fn build(&self, workload: &Workload, plan: &Plan) -> Result<Vec<BuildUnit>, Refusal> {
+        let typed = attributes::plan(workload, &plan.attributes)?;
+        let named = workload.gemms().zip(&typed.geometries);
+        let request = Request {
+            workload: workload.clone(),
+            constraints: named
+                .map(|((name, _), g)| attributes::operation_text(workload, name, g))
+                .collect(),
+            mapping: typed.mapping,
+            costs: self.options.costs.clone(),
+        };
+        let text = serde_json::to_string(&request).map_err(|error| Refusal::new("request", error.to_string()))?;
+        Ok(vec![BuildUnit {
+            label: PROGRAM.to_owned(),
+            sources: vec![SourceFile {
+                path: REQUEST_FILE.to_owned(),
+                text,
+            }],
+            steps: vec![self.command(&["build", REQUEST_FILE, PROGRAM_FILE])],
+            artifact: PROGRAM_FILE.to_owned(),
+            inspect: vec![PROGRAM_FILE.to_owned()],
+        }])
+    }
+
+    fn parse_build(&self, _: &BuildUnit, captured: &Captured) -> Result<BuildInfo, BuildFailure> {
+        let failed = |reason: String| BuildFailure::Failed { reason };
+        let text = captured.files.get(PROGRAM_FILE);
+        let text = text.ok_or_else(|| failed(format!("the build left no `{PROGRAM_FILE}`")))?;
+        let report = serde_json::from_str(text).map_err(|error| failed(format!("`{PROGRAM_FILE}`: {error}")))?;
+        match report {
+            BuildReport::Refused { refusal } => Err(BuildFailure::Rejected {
+                reason: refusal.to_string(),
+            }),
+            BuildReport::Built { horizons, placed, .. } => {
+                let horizons: Vec<String> = horizons.iter().map(ToString::to_string).collect();
+                Ok(BuildInfo {
+                    facts: BTreeMap::from([
+                        ("horizons_cycles".to_owned(), horizons.join(", ")),
+                        (PLACED.to_owned(), placed.to_string()),
+                    ]),
+                })
+            }
+        }
+    }
+
+    fn build_estimates(&self, _: &Plan, facts: &BTreeMap<String, BTreeMap<String, String>>) -> Vec<Estimate> {
+        let placed = facts
+            .get(PROGRAM)
+            .and_then(|facts| facts.get(PLACED))
+            .and_then(|cycles| cycles.parse().ok());
+        let estimate = |value: f64| Estimate {
+            name: "placed".to_owned(),
+            value,
+            unit: "cycles".to_owned(),
+            moment: Moment::Build,
+            parts: Vec::new(),
+        };
+        placed.map(estimate).into_iter().collect()
+    }
+
+    fn run(&self, request: &RunRequest<'_>) -> CommandSpec {
+        // An artifact that is missing keeps its name: the process then says what it can't read.
+        let program = request
+            .case
+            .artifacts
+            .get(PROGRAM)
+            .map_or(PROGRAM_FILE.into(), |path| path.display().to_string());
+        self.command(&["run", &program, &request.inputs.display().to_string()])
+    }
+
+    fn parse_run(&self, _: &Workload, captured: &Captured) -> Result<Measurement, Malformed> {
+        if captured.exit_code != Some(0) {
+            return Err(Malformed(format!("the unit model failed: {}", captured.stderr.trim())));
+        }
+        let report: RunReport = serde_json::from_str(&captured.stdout).map_err(|error| Malformed(error.to_string()))?;
+        let right = report.max_absolute.is_some_and(|error| error <= report.tolerance);
+        let verdict = if right {
+            Verdict::Correct
+        } else {
+            let found = report
+                .max_absolute
+                .map_or("a value is not finite".to_owned(), |error| error.to_string());
+            Verdict::Incorrect {
+                reason: format!("largest error {found}, allowed {}", report.tolerance),
+            }
+        };
+        let phases = report.phases.into_iter().map(|phase| Phase {
+            name: phase.name,
+            kind: phase.kind,
+            value: phase.cycles as f64,
+        });
+        Ok(Measurement {
+            verdict,
+            error: Some(NumericalError {
+                max_absolute: report.max_absolute,
+                reference_rms: report.reference_rms,
+                tolerance: report.tolerance,
+                elements: report.elements,
+                calls: 1,
+            }),
+            samples: vec![Sample {
+                of: Of::Case,
+                warm_up: false,
+                value: report.cycles as f64,
+                phases: phases.collect(),
+                extra: BTreeMap::new(),
+            }],
+            probes: Vec::new(),
+            facts: BTreeMap::new(),
+        })
+    }
+
+    fn pairing(&self) -> Pairing {
+        Pairing::None
+    }
+
+    fn exclusive(&self) -> Exclusive {
+        Exclusive::Nothing
+    }
+}

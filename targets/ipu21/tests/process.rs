@@ -1,0 +1,150 @@
+//! The unit model as the coordinator uses it: described, built and run as a process, read back.
+
+use std::collections::BTreeMap;
+
+use planner::{Assignment, Workload};
+use target_api::{BuildFailure, BuildInfo, Captured, Configured, Machine, Target, Verdict};
+use target_ipu21::{Ipu21, attributes, process, text};
+
+fn mlp() -> Workload {
+    let kind = planner::workloads::kind("mlp").expect("a kind of workload");
+    let given = BTreeMap::from([("tokens", 61), ("features", 96), ("hidden", 200)]);
+    Workload {
+        name: "mlp".to_owned(),
+        operations: kind.operations(&given, None).expect("extents"),
+    }
+}
+
+fn target() -> Box<dyn Configured> {
+    Ipu21
+        .configure(&target_api::Options::new(), &Machine::default())
+        .expect("default options")
+}
+
+fn assignment(up: &str, down: &str) -> Assignment {
+    let mut plan = Assignment::new();
+    for (operation, constraint) in [("up", up), ("down", down)] {
+        let (_, geometry) = text::parse(constraint).expect("a constraint text");
+        for (name, value) in attributes::of_geometry(operation, &geometry) {
+            plan.set(&name, value);
+        }
+    }
+    plan
+}
+
+fn build(
+    target: &dyn Configured,
+    workload: &Workload,
+    up: &str,
+    down: &str,
+) -> (String, Result<BuildInfo, BuildFailure>) {
+    let plan = target.plan(workload, &assignment(up, down));
+    assert_eq!(plan.text, format!("{up} {down}"));
+    let units = target.build(workload, &plan).expect("a description");
+    let [unit] = &units[..] else { panic!("one unit") };
+    assert_eq!(
+        unit.steps[0].arguments,
+        ["unit-model", "ipu21", "build", "request.json", "program.json"]
+    );
+    let built = process::build(&unit.sources[0].text).expect("a report");
+    let files = BTreeMap::from([("program.json".to_owned(), built.clone())]);
+    let captured = Captured {
+        exit_code: Some(0),
+        files,
+        ..Captured::default()
+    };
+    (built, target.parse_build(unit, &captured))
+}
+
+const UP: &str = "0:4x5x3:3x1:48:interleaved:normal:complete:direct";
+const DOWN: &str = "2:3x3x4:4x1:32:interleaved:normal:complete:direct";
+
+#[test]
+fn a_plan_is_built_run_and_measured() {
+    let (workload, target) = (mlp(), target());
+    let (built, info) = build(target.as_ref(), &workload, UP, DOWN);
+    let facts = info.unwrap().facts;
+    assert_eq!(facts["horizons_cycles"].split(", ").count(), 4);
+    let plan = target.plan(&workload, &assignment(UP, DOWN));
+    let placed = target.build_estimates(&plan, &BTreeMap::from([("program".to_owned(), facts.clone())]));
+    assert_eq!(placed.len(), 1);
+    assert_eq!(placed[0].value.to_string(), facts["placed_cycles"]);
+
+    let inputs = target.inputs(&workload, 1).unwrap();
+    let names: Vec<&str> = inputs.files.iter().map(|file| file.name.as_str()).collect();
+    assert_eq!(
+        names,
+        ["input.f16", "reference.f64", "weights-down.f16", "weights-up.f16"]
+    );
+    let read = |name: &str| {
+        let file = inputs.files.iter().find(|file| file.name == name);
+        file.map(|file| file.bytes.clone())
+            .ok_or_else(|| format!("no `{name}`"))
+    };
+    let stdout = process::run(&built, &read).unwrap();
+    assert_eq!(process::run(&built, &read).unwrap(), stdout);
+    let captured = Captured {
+        exit_code: Some(0),
+        stdout,
+        ..Captured::default()
+    };
+    let measurement = target.parse_run(&workload, &captured).unwrap();
+    assert_eq!(measurement.verdict, Verdict::Correct);
+    let sample = &measurement.samples[0];
+    let parts: f64 = sample.phases.iter().map(|phase| phase.value).sum();
+    assert!((parts - sample.value).abs() < 0.5);
+
+    // Another operand than the reference was made for is a wrong answer.
+    let spoiled = |name: &str| {
+        read(if name == "weights-down.f16" {
+            "weights-up.f16"
+        } else {
+            name
+        })
+    };
+    let captured = Captured {
+        exit_code: Some(0),
+        stdout: process::run(&built, &spoiled).unwrap(),
+        ..Captured::default()
+    };
+    assert!(matches!(
+        target.parse_run(&workload, &captured).unwrap().verdict,
+        Verdict::Incorrect { .. }
+    ));
+
+    let short = |name: &str| read(name).map(|bytes| bytes[2..].to_vec());
+    let message = process::run(&built, &short).unwrap_err();
+    assert!(message.contains("weights-up.f16"), "{message}");
+}
+
+#[test]
+fn a_refusal_is_a_result() {
+    let (workload, target) = (mlp(), target());
+    let swapped = "0:4x1x3:3x1:64:interleaved:swapped:complete:direct";
+    let (built, info) = build(target.as_ref(), &workload, swapped, DOWN);
+    let Err(BuildFailure::Rejected { reason }) = info else {
+        panic!("{info:?}")
+    };
+    assert!(
+        reason.contains("payload") && reason.contains("13 = 26 bytes"),
+        "{reason}"
+    );
+    assert!(
+        process::run(&built, &|_| Err("nothing is read".to_owned()))
+            .unwrap_err()
+            .contains("payload")
+    );
+}
+
+#[test]
+fn a_run_that_failed_is_no_number() {
+    let (workload, target) = (mlp(), target());
+    for (exit_code, stdout) in [(Some(1), "{}"), (None, "{}"), (Some(0), "cycles")] {
+        let captured = Captured {
+            exit_code,
+            stdout: stdout.to_owned(),
+            ..Captured::default()
+        };
+        assert!(target.parse_run(&workload, &captured).is_err(), "{captured:?}");
+    }
+}
