@@ -53,3 +53,44 @@ fn cost_of_a_round() {
     scene.run();
     println!("resume of the finished cohort: {:?}", begin.elapsed());
 }
+
+/// Largest memory that this process had, in MiB.
+fn peak_mib() -> f64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
+    let kib: f64 = line.split_whitespace().nth(1).unwrap().parse().unwrap();
+    kib / 1024.0
+}
+
+/// `FIGURE_CASES` asks for another number than 10,000.
+#[test]
+#[ignore = "figures, not a check"]
+fn ten_thousand_cases() {
+    let count = std::env::var("FIGURE_CASES").map_or(10_000, |text| text.parse::<usize>().unwrap());
+    let mut scene = Scene::new();
+    (scene.measure.rounds, scene.measure.pairs) = (1, 1);
+    let names: Vec<String> = (1..count).map(|n| format!("case-{n:06}")).collect();
+    let cases: Vec<_> = names.iter().map(|name| (name.as_str(), "VALUE=100")).collect();
+    let begin = Instant::now();
+    scene.freeze(&cases);
+    println!("freeze of {count} cases: {:?}", begin.elapsed());
+    let (begin, cpu) = (Instant::now(), cpu_seconds());
+    let summary = scene.run();
+    assert_eq!(usize::try_from(summary.counts.correct), Ok(count));
+    let (wall, cpu) = (begin.elapsed().as_secs_f64() * 1e3, (cpu_seconds() - cpu) * 1e3);
+    let cases = count as f64;
+    println!(
+        "run: wall {:.2} ms and coordinator's CPU {:.2} ms per case",
+        wall / cases,
+        cpu / cases
+    );
+    let begin = Instant::now();
+    assert_eq!(scene.run().rounds_done, 0);
+    println!("resume of the finished cohort: {:?}", begin.elapsed());
+    let begin = Instant::now();
+    let status = coordinator::status(&scene.cohort(), None).unwrap();
+    assert_eq!(status.counts, summary.counts);
+    println!("status: {:?}; peak memory {:.0} MiB", begin.elapsed(), peak_mib());
+    assert_eq!(scene.target.total(), count);
+    scene.assert_clean();
+}
