@@ -22,6 +22,7 @@ mod status;
 mod sweep;
 mod targets;
 mod trial;
+mod unit_model;
 mod verify;
 mod workloads;
 
@@ -70,7 +71,9 @@ enum Command {
 fn main() -> std::process::ExitCode {
     let raw: Vec<OsString> = std::env::args_os().collect();
     // The guard is started once per round: it must not pay for the parser of everything else.
-    if let Some(code) = coordinator::guard::hidden_subcommand(&raw[1..]) {
+    let hidden = raw.get(1..).unwrap_or_default();
+    if let Some(code) = coordinator::guard::hidden_subcommand(hidden).or_else(|| unit_model::hidden_subcommand(hidden))
+    {
         std::process::exit(code);
     }
     // Usage errors are clap's own; it exits with 2, as ours do.

@@ -70,13 +70,13 @@ pub(crate) fn machine(target: &dyn Target, options: &Options, refresh: bool) -> 
         cache: cache_folder(),
         device_lock: None,
     };
-    measure_machine(target, options, &how, &mut |event| {
-        if let coordinator::guard::GuardEvent::Waiting { holder } = event {
-            output::narrate(&format!(
-                "waiting to measure this machine: {}",
-                crate::progress::held_by(holder.as_ref())
-            ));
+    measure_machine(target, options, &how, &mut |event| match event {
+        coordinator::guard::GuardEvent::Waiting { holder } => {
+            let holder = crate::progress::held_by(holder.as_ref());
+            output::narrate(&format!("waiting to measure this machine: {holder}"));
         }
+        coordinator::guard::GuardEvent::Note { message } => output::narrate(&format!("note: {message}")),
+        _ => {}
     })
     .map_err(MachineOrFailure::Machine)
 }
@@ -104,6 +104,7 @@ pub(crate) fn machine_failure(error: MachineOrFailure, definition: Option<&Defin
         }
         (MachineOrFailure::Machine(error), _) => {
             let code = match &error {
+                error if error.is_interrupted() => ExitCode::Interrupted,
                 error if error.is_lock_timeout() => ExitCode::LockTimeout,
                 MachineError::Tool(_) | MachineError::Option(_) => ExitCode::Usage,
                 _ => ExitCode::Failure,

@@ -140,11 +140,12 @@ pub(crate) fn run(frozen: &Frozen, options: &Options) -> Result<RunSummary, Fail
 pub(crate) fn hand_over(frozen: &Frozen) -> Result<(), Failure> {
     let arguments: Vec<_> = std::env::args_os().skip(1).collect();
     coordinator::hand_over(frozen, &arguments).map_err(|error| {
+        let help = error.help();
         Failure::because(
             ExitCode::Mismatch,
             "the program that froze the cohort can't take over",
             error,
         )
-        .help("restore the file, or freeze a sibling with `--new`")
+        .help(help)
     })
 }

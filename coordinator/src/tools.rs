@@ -99,6 +99,9 @@ fn hint(variable: Option<&&'static str>) -> String {
 }
 
 /// Finds every tool, in order: `variable` if it is set, else `program` on `PATH`.
+/// The name by which targets ask for the program that they are part of.
+const THIS_PROGRAM: &str = "layout-sweep";
+
 pub(crate) async fn find_all(
     specs: &[ToolSpec],
     launcher: &Launcher,
@@ -109,6 +112,11 @@ pub(crate) async fn find_all(
         let set = spec
             .variable
             .and_then(|variable| Some((variable, env::var(variable).ok()?)));
+        // A target that runs its unit model as a process means this very program.
+        if spec.program == THIS_PROGRAM && set.is_none() {
+            tools.push(identify(spec, launcher.binary.clone(), launcher, interrupt).await?);
+            continue;
+        }
         let path = locate(
             spec,
             set.filter(|(_, value)| !value.trim().is_empty()),

@@ -1,0 +1,41 @@
+//! The hidden subcommand `unit-model`: software machines run as processes, by the binary that the cohort froze.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use crate::output::{narrate, print};
+
+/// Name of the subcommand.
+const SUBCOMMAND: &str = "unit-model";
+
+/// Runs the unit model that `arguments` (without the program's name) ask for, if they do, and gives the exit code:
+/// `unit-model ipu21 build REQUEST PROGRAM` or `unit-model ipu21 run PROGRAM INPUTS`.
+pub(crate) fn hidden_subcommand(arguments: &[OsString]) -> Option<i32> {
+    let words: Vec<&str> = arguments.iter().map(|word| word.to_str().unwrap_or_default()).collect();
+    let done = match words[..] {
+        [SUBCOMMAND, "ipu21", "build", request, program] => build(Path::new(request), Path::new(program)),
+        [SUBCOMMAND, "ipu21", "run", program, inputs] => run(Path::new(program), Path::new(inputs)),
+        [SUBCOMMAND, ..] => Err("expected `ipu21 build REQUEST PROGRAM` or `ipu21 run PROGRAM INPUTS`".to_owned()),
+        _ => return None,
+    };
+    Some(match done {
+        Ok(()) => 0,
+        Err(message) => {
+            narrate(&format!("error: {message}"));
+            1
+        }
+    })
+}
+
+fn build(request: &Path, program: &Path) -> Result<(), String> {
+    let request = fs_err::read_to_string(request).map_err(|error| error.to_string())?;
+    let built = target_ipu21::process::build(&request)?;
+    fs_err::write(program, built).map_err(|error| error.to_string())
+}
+
+fn run(program: &Path, inputs: &Path) -> Result<(), String> {
+    let built = fs_err::read_to_string(program).map_err(|error| error.to_string())?;
+    let read = |name: &str| fs_err::read(inputs.join(name)).map_err(|error| error.to_string());
+    print(&target_ipu21::process::run(&built, &read)?);
+    Ok(())
+}
