@@ -118,8 +118,9 @@ fn kills_of_everything_at_random_moments() {
     );
     assert_eq!(twice, 0);
     assert!(in_flight <= kills["coordinator"], "{in_flight} in flight");
+    // A coordinator that dies between the start of a command and the record of it leaves a run that no record begins.
     assert!(
-        calls <= rounds.len() + in_flight,
+        calls <= rounds.len() + kills["coordinator"],
         "{calls} runs for {} rounds",
         rounds.len()
     );
