@@ -271,7 +271,7 @@ fn a_plan_that_cannot_be_read_is_never_preferred() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 2000, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 2000, max_global_rejects: 100_000, ..ProptestConfig::default() })]
 
     #[test]
     fn estimates_are_finite_positive_and_the_sum_of_their_parts(
