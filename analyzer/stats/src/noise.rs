@@ -3,8 +3,9 @@
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, Normal};
 
+use crate::interval::{Bootstrap, BootstrapError};
 use crate::order::median;
-use crate::rank::{mid_ranks, spearman};
+use crate::rank::{Draws, mid_ranks, spearman, spearman_interval};
 
 /// The bound that the noise of the measurements sets to a rank correlation. Approximate.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -28,29 +29,56 @@ pub struct NoiseCeiling {
 /// case with fewer than 2 rounds, a value that is not finite, constant halves, or `r <= 0` (noise hides the order).
 #[must_use]
 pub fn noise_ceiling<R: AsRef<[f64]>>(rounds: &[R]) -> Option<NoiseCeiling> {
-    let half = |start: usize| -> Option<Vec<f64>> {
-        rounds
-            .iter()
-            .map(|case| {
-                median(
-                    &case
-                        .as_ref()
-                        .iter()
-                        .skip(start)
-                        .step_by(2)
-                        .copied()
-                        .collect::<Vec<f64>>(),
-                )
-            })
-            .collect()
-    };
-    let half_correlation = spearman(&half(0)?, &half(1)?).filter(|r| *r > 0.0)?;
-    let reliability = 2.0 * half_correlation / (1.0 + half_correlation);
+    let (even, odd) = halves(rounds)?;
+    let half_correlation = spearman(&even, &odd).filter(|r| *r > 0.0)?;
+    let reliability = reliability(half_correlation);
     Some(NoiseCeiling {
         half_correlation,
         reliability,
         ceiling: reliability.sqrt(),
     })
+}
+
+/// Medians of rounds 0, 2, 4, ... and of rounds 1, 3, 5, ..., case by case; `None` where a case has fewer than 2 rounds
+/// or a value that is not finite.
+#[must_use]
+pub fn halves<R: AsRef<[f64]>>(rounds: &[R]) -> Option<(Vec<f64>, Vec<f64>)> {
+    let half = |start: usize| -> Option<Vec<f64>> {
+        let every_other = |case: &R| {
+            case.as_ref()
+                .iter()
+                .skip(start)
+                .step_by(2)
+                .copied()
+                .collect::<Vec<f64>>()
+        };
+        rounds.iter().map(|case| median(&every_other(case))).collect()
+    };
+    half(0).zip(half(1))
+}
+
+/// The interval of [`noise_ceiling`], by drawing whole cases with replacement: the ends of the interval of the halves'
+/// correlation ([`spearman_interval`], which `draws` is for), put through the same formulas, which rise with
+/// it. A correlation that is not positive gives 0. Approximate, as the ceiling itself.
+///
+/// Errors: [`BootstrapError::Undefined`] where the ceiling is undefined, or too many undefined resamples.
+pub fn noise_ceiling_interval<R: AsRef<[f64]>>(
+    rounds: &[R],
+    plan: Bootstrap,
+    draws: Draws,
+) -> Result<(f64, f64), BootstrapError> {
+    let (even, odd) = halves(rounds).ok_or(BootstrapError::Undefined)?;
+    if spearman(&even, &odd).is_none_or(|r| r <= 0.0) {
+        return Err(BootstrapError::Undefined);
+    }
+    let found = spearman_interval(&even, &odd, plan, draws)?;
+    let ceiling = |r: f64| reliability(r.max(0.0)).sqrt();
+    Ok((ceiling(found.lower), ceiling(found.upper)))
+}
+
+/// What twice the rounds correlate with themselves (Spearman-Brown).
+fn reliability(half_correlation: f64) -> f64 {
+    2.0 * half_correlation / (1.0 + half_correlation)
 }
 
 /// A comparison of two samples by ranks.
@@ -136,6 +164,28 @@ mod tests {
         assert_eq!(noise_ceiling(&[[1.0, 3.0], [2.0, 2.0]]), None);
         assert_eq!(noise_ceiling(&[vec![1.0, 3.0], vec![2.0, 2.0], vec![3.0]]), None);
         assert_eq!(noise_ceiling(&[[1.0, 3.0], [2.0, f64::NAN], [3.0, 1.0]]), None);
+    }
+
+    #[test]
+    fn the_ceilings_interval_encloses_it() {
+        let plan = Bootstrap {
+            level: crate::interval::Level::P95,
+            resamples: std::num::NonZeroU32::new(1_000).unwrap(),
+            seed: 1,
+        };
+        let draws = Draws {
+            all_up_to: 100,
+            then: 100,
+        };
+        let rounds: Vec<[f64; 2]> = A.iter().zip(B).map(|(a, b)| [*a, *a + b]).collect();
+        let point = noise_ceiling(&rounds).unwrap().ceiling;
+        let (lower, upper) = noise_ceiling_interval(&rounds, plan, draws).unwrap();
+        assert!(
+            0.0 < lower && lower < point && point < upper && upper <= 1.0,
+            "{lower} {point} {upper}"
+        );
+        let disagree = noise_ceiling_interval(&[[1.0, 3.0], [2.0, 2.0], [3.0, 1.0]], plan, draws);
+        assert_eq!(disagree, Err(BootstrapError::Undefined));
     }
 
     #[test]

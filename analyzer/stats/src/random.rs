@@ -50,6 +50,13 @@ impl SplitMix64 {
         }
     }
 
+    /// An index below `len` (at least 1) from the high bits of a product (Lemire 2019, without the rejection): several
+    /// times as fast as [`Self::index`], with a bias below `len / 2^64`. For resampling only.
+    #[expect(clippy::cast_possible_truncation, reason = "below `len`, which is a usize")]
+    pub(crate) fn scaled(&mut self, len: usize) -> usize {
+        ((u128::from(self.next_u64()) * len as u128) >> 64) as usize
+    }
+
     /// A uniform index into a list of `len` items; `None` if the list is empty. O(1) expected.
     #[expect(
         clippy::cast_possible_truncation,

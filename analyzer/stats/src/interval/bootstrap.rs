@@ -108,7 +108,19 @@ pub fn bootstrap_indices(
             None => undefined += 1,
         }
     }
-    let level = plan.level.get();
+    ends(values, undefined, plan).map(|(lower, upper)| Interval {
+        point: normal_zero(point),
+        lower,
+        upper,
+        level: plan.level,
+        undefined_resamples: undefined,
+    })
+}
+
+/// Lower and upper end of the percentile interval of these values of a statistic, one of each resample in which it was
+/// defined.
+pub(crate) fn ends(mut values: Vec<f64>, undefined: u32, plan: Bootstrap) -> Result<(f64, f64), BootstrapError> {
+    let (level, resamples) = (plan.level.get(), plan.resamples.get());
     let too_often = BootstrapError::TooOftenUndefined { undefined, resamples };
     if f64::from(undefined) > (1.0 - level) * f64::from(resamples) {
         return Err(too_often);
@@ -117,13 +129,7 @@ pub fn bootstrap_indices(
     let tail = (1.0 - level) / 2.0;
     let lower = quantile_of_sorted(&values, tail).ok_or(too_often)?;
     let upper = quantile_of_sorted(&values, 1.0 - tail).ok_or(too_often)?;
-    Ok(Interval {
-        point: normal_zero(point),
-        lower,
-        upper,
-        level: plan.level,
-        undefined_resamples: undefined,
-    })
+    Ok((lower, upper))
 }
 
 #[cfg(test)]

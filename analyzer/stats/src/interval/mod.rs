@@ -4,6 +4,7 @@ mod bootstrap;
 mod level;
 mod median;
 
+pub(crate) use bootstrap::ends;
 pub use bootstrap::{Bootstrap, BootstrapError, Interval, bootstrap, bootstrap_indices};
 pub use level::{Level, LevelError};
 pub(crate) use median::interval_of_sorted;
