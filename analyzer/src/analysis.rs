@@ -4,11 +4,14 @@
 
 use std::collections::BTreeMap;
 
+use planner::{Attributes, Value};
 use schemars::JsonSchema;
 use serde::Serialize;
-use target_api::Moment;
 
-use crate::dataset::{Attempt, Chosen, ErrorFigures, Outcome, PhaseFigure, Setup};
+pub use crate::across::{Across, OnWorkload, SinglePlan};
+use crate::dataset::{Attempt, Chosen, Consent, ErrorFigures, Outcome, PhaseFigure, Setup};
+pub use crate::drift::{DisturbedRound, Drift, DriftPoint, DriftTest};
+pub use crate::judgement::{AtK, Ends, EstimateRow, Judgement, LineFigure, PhaseJudgement, TieRule};
 
 /// A median with its interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
@@ -61,6 +64,9 @@ pub struct CaseRow {
     pub because: String,
     /// Canonical text of its plan.
     pub plan: String,
+    /// Its plan as attributes, in the target's order.
+    #[schemars(with = "BTreeMap<String, Value>")]
+    pub attributes: Attributes,
     /// The case whose plan it repeats on purpose.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repeat_of: Option<String>,
@@ -77,6 +83,9 @@ pub struct CaseRow {
     /// Pairs whose probe was disturbed (a call did more than 1.05 of what the probe says the machine could give): they
     /// count neither in `share_of_peak` nor in `normalised_value`.
     pub disturbed_probes: usize,
+    /// Rounds in which the control beside it took another time than usual; see [`Drift::disturbed`].
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub disturbed_rounds: Vec<u32>,
     /// Median paired ratio to the control; below 1 the case is faster. Measured. The control's own is 1 by definition,
     /// without interval and samples; what it measured beside itself is the workload's `noise`.
     pub ratio: Option<Figure>,
@@ -99,52 +108,6 @@ pub struct CaseRow {
     pub estimates: BTreeMap<String, f64>,
 }
 
-/// How good one estimate is.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct EstimateRow {
-    /// Its name.
-    pub name: String,
-    /// Its unit; `score` when only its order means anything.
-    pub unit: String,
-    /// When it was made.
-    #[schemars(with = "String")]
-    pub moment: Moment,
-    /// Cases that it is judged by: measured, chosen before anything was measured, predicted by it.
-    pub samples: usize,
-    /// Cases that it is not judged by: reason, how many.
-    pub left_out: BTreeMap<String, usize>,
-    /// Spearman's rho (mid-ranks) of prediction and median paired ratio; `null` under 3 samples or if either side is
-    /// constant.
-    pub spearman: Option<f64>,
-    /// Kendall's tau-b of the same; `null` in the same cases.
-    pub kendall: Option<f64>,
-    /// About the highest Spearman that a perfect model would reach against measurements this noisy (odd against even
-    /// rounds, Spearman-Brown, square root; approximate), over the samples with at least 2 rounds; `null` when undefined.
-    pub ceiling: Option<f64>,
-    /// Samples that the ceiling comes from.
-    pub ceiling_samples: usize,
-    /// Pairs of cases that differ by more than the noise; see [`crate::evaluate::comparable`].
-    pub comparable_pairs: u64,
-    /// Comparable pairs that were predicted in the opposite order.
-    pub inversions: u64,
-    /// Comparable pairs with equal predictions, which are no inversions.
-    pub ties_predicted: u64,
-    /// The case with the smallest prediction; the first in the cohort's order among equals.
-    pub selected: Option<String>,
-    /// The sample with the smallest median paired ratio.
-    pub best: Option<String>,
-    /// Median paired ratio of the selected case over that of the best one: at least 1.
-    pub regret_ratio: Option<f64>,
-    /// (ratio of the selected case - ratio of the best one) x the control's normalised median, in the objective's unit.
-    pub regret_value: Option<f64>,
-    /// At which place, from 1, the model puts the best sample.
-    pub rank_of_best: Option<usize>,
-    /// Median of predicted / normalised measured value; `null` for units other than the objective's.
-    pub bias: Option<f64>,
-    /// Median absolute percentage error against the normalised measured value, in percent; `null` likewise.
-    pub mdape_percent: Option<f64>,
-}
-
 /// A confirmation of the winner by a fresh build that did not choose it.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Confirmed {
@@ -152,6 +115,17 @@ pub struct Confirmed {
     pub case: String,
     /// Its median paired ratio to the control.
     pub ratio: Figure,
+}
+
+/// One case that may be the best.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Member {
+    /// Its name.
+    pub case: String,
+    /// Its ratio to the control.
+    pub ratio: Figure,
+    /// Attributes in which its plan differs from the control's.
+    pub changes: usize,
 }
 
 /// The plan to take.
@@ -164,6 +138,11 @@ pub struct Winner {
     /// Cases that can't be told from it (simultaneous bootstrap of the paired ratios), in the order of their ratios;
     /// `null` when it has too few pairs itself.
     pub ties: Option<Vec<String>>,
+    /// The case and its ties, the simplest first: by the number of attributes that differ from the control's plan, then by
+    /// the length of the canonical text, then by ratio.
+    pub simplest_first: Vec<Member>,
+    /// Share of resamples of every case's pairs in which another case comes out as the best.
+    pub flip_rate: Option<f64>,
     /// Cases with too few pairs to be told from anything, which may be better or worse.
     pub undecided: Vec<String>,
     /// Fresh builds of it, if there were any.
@@ -257,6 +236,8 @@ pub struct WorkloadRow {
     pub median_peak_gflops: Option<f64>,
     /// The control against itself; `null` where it was not measured, or where values do not vary.
     pub noise: Option<Noise>,
+    /// The control over the sweep; `null` under 2 rounds.
+    pub drift: Option<Drift>,
     /// The plan to take; `null` when nothing could be compared.
     pub winner: Option<Winner>,
     /// Each estimate, by name.
@@ -325,8 +306,13 @@ pub struct Analysis {
     pub resamples: u32,
     /// How the cohort was frozen.
     pub setup: Setup,
+    /// Consents to differences between the machine that measured and the frozen one. Figures of a machine that differs
+    /// may not be alike.
+    pub consents: Vec<Consent>,
     /// Each workload, in the definition's order.
     pub workloads: Vec<WorkloadRow>,
+    /// What they say together; `null` for a single one.
+    pub across: Option<Across>,
     /// Names of the files of the report, in the order in which they are written.
     pub files: Vec<String>,
 }

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use cohort::{Addition, AdditionKind, CaseState, Manifest, Source, State, Status};
+use cohort::{Addition, AdditionKind, CaseState, Manifest, Record, RecordKind, Source, State, Status};
 use planner::{OperationKind, Workload};
 
-use crate::dataset::{CaseData, Chosen, Dataset, Objective, Outcome, Prediction, SCORE, Setup, ToolUsed, WorkloadData};
+use crate::dataset::{
+    CaseData, Chosen, Consent, Dataset, Objective, Outcome, Prediction, SCORE, Setup, ToolUsed, WorkloadData,
+};
 use crate::error::AnalyzeError;
 use crate::rounds::{Measured, attempt, measured, settle_pairing};
 
@@ -36,6 +38,7 @@ pub fn collect(manifest: &Manifest, additions: &[Addition], state: &State) -> Re
     }
     Ok(Dataset {
         setup: setup(manifest),
+        consents: state.consents().iter().filter_map(|record| consent(record)).collect(),
         workloads,
     })
 }
@@ -71,6 +74,7 @@ fn empty_workload(manifest: &Manifest, workload: &Workload, control: &str) -> Re
         name: workload.name.clone(),
         extents: extents(workload),
         flops: workload.flops(),
+        weight: 1.0,
         control: control.to_owned(),
         paired: true,
         cases: Vec::new(),
@@ -115,6 +119,7 @@ fn collect_case(state: &CaseState, chosen: Chosen) -> Result<CaseData, AnalyzeEr
         chosen,
         because: case.reason.clone(),
         plan: case.plan.text.clone(),
+        attributes: case.plan.attributes.clone(),
         repeat_of: case.repeat_of.clone(),
         outcome,
         reason,
@@ -122,7 +127,23 @@ fn collect_case(state: &CaseState, chosen: Chosen) -> Result<CaseData, AnalyzeEr
         estimates: predictions(state)?,
         pairs: measured.pairs,
         phases: measured.phases,
+        control_phases: measured.control_phases,
+        kinds: measured.kinds,
+        times: measured.times,
         error: measured.error,
+    })
+}
+
+/// What a record of a consent says; `None` for other records.
+fn consent(record: &Record) -> Option<Consent> {
+    let RecordKind::AcceptDifference { difference } = &record.kind else {
+        return None;
+    };
+    Some(Consent {
+        what: difference.name.clone(),
+        frozen: difference.expected.clone(),
+        found: difference.found.clone(),
+        at: record.at.to_string(),
     })
 }
 
@@ -161,6 +182,7 @@ fn predictions(state: &CaseState) -> Result<BTreeMap<String, Prediction>, Analyz
             value: estimate.value,
             unit: estimate.unit.clone(),
             moment: estimate.moment,
+            parts: estimate.parts.clone(),
         };
         if predictions.insert(estimate.name.clone(), prediction).is_some() {
             return Err(AnalyzeError::DuplicateEstimate {
@@ -210,6 +232,7 @@ fn setup(manifest: &Manifest) -> Setup {
         rounds: manifest.measure.rounds,
         pairs: manifest.measure.pairs,
         finalists: manifest.measure.finalists,
+        tie: None,
         seed: manifest.measure.seed,
         cross: manifest.measure.cross,
         frozen_at: manifest.origin.frozen_at.to_string(),

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use planner::Attributes;
 use schemars::JsonSchema;
 use serde::Serialize;
 use target_api::Moment;
@@ -150,6 +151,8 @@ pub struct Prediction {
     pub unit: String,
     /// When it was made.
     pub moment: Moment,
+    /// What it is made of, in the same unit: name, value.
+    pub parts: Vec<(String, f64)>,
 }
 
 /// Numerical error of the latest attempt.
@@ -186,6 +189,33 @@ pub struct Attempt {
     pub reason: Option<String>,
     /// Rounds that ended right.
     pub rounds: usize,
+    /// Whether somebody accepted that its result is wrong, so that the sweep went on.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub accepted: bool,
+}
+
+/// When one round was measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RoundTime {
+    /// When its record was written, in milliseconds since 1970.
+    pub at_ms: i64,
+    /// The record's number among those of its writer: parts rounds of one millisecond.
+    pub sequence: u64,
+    /// The round, from 0.
+    pub round: u32,
+}
+
+/// Somebody's consent to a difference between the machine that measured and the frozen one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Consent {
+    /// What differs: `machine.driver`.
+    pub what: String,
+    /// As it was frozen; `null` when it was not there.
+    pub frozen: Option<String>,
+    /// As it was when consent was given; `null` when it was gone.
+    pub found: Option<String>,
+    /// When, RFC 3339.
+    pub at: String,
 }
 
 /// Everything known of one case.
@@ -201,6 +231,8 @@ pub struct CaseData {
     pub because: String,
     /// Canonical text of its plan.
     pub plan: String,
+    /// Its plan as attributes, in the target's order.
+    pub attributes: Attributes,
     /// The case whose plan it repeats on purpose.
     pub repeat_of: Option<String>,
     /// How it stands.
@@ -215,6 +247,12 @@ pub struct CaseData {
     pub pairs: Vec<Pair>,
     /// Medians of its phases, in order of appearance.
     pub phases: Vec<PhaseFigure>,
+    /// The same of the control's calls beside it.
+    pub control_phases: Vec<PhaseFigure>,
+    /// Kind of phase -> time of all its phases, call by call as in `pairs`.
+    pub kinds: BTreeMap<String, Vec<f64>>,
+    /// When its right rounds were measured.
+    pub times: Vec<RoundTime>,
     /// How far its result lay from the reference.
     pub error: Option<ErrorFigures>,
 }
@@ -262,6 +300,8 @@ pub struct WorkloadData {
     pub extents: String,
     /// Floating-point operations of all matrix products.
     pub flops: u128,
+    /// How much it counts where one plan is wanted for all workloads; 1 unless the definition says otherwise.
+    pub weight: f64,
     /// Name of its control.
     pub control: String,
     /// Whether case and control were measured side by side. Otherwise values do not vary, and every ratio is a value
@@ -336,7 +376,7 @@ pub struct ToolUsed {
 }
 
 /// How the cohort was frozen.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Setup {
     /// The target's name.
     pub target: String,
@@ -356,6 +396,8 @@ pub struct Setup {
     pub pairs: u32,
     /// Further pairs at most for each case that can still win.
     pub finalists: u32,
+    /// Cases that differ by no more than this in the objective's unit are tied; `null` when the measured noise says so.
+    pub tie: Option<f64>,
     /// Seed of inputs, rounds and resampling.
     pub seed: u64,
     /// The k fastest choices of each operation that are crossed; 0 for none.
@@ -373,6 +415,8 @@ pub struct Setup {
 pub struct Dataset {
     /// How it was frozen.
     pub setup: Setup,
+    /// Consents to differences of the machine, in the order of writers.
+    pub consents: Vec<Consent>,
     /// Its workloads, in the definition's order.
     pub workloads: Vec<WorkloadData>,
 }

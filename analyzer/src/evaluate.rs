@@ -7,19 +7,21 @@
 //!   `value x p / P`, where `p` is the peak probe beside that pair and `P` the median of all probes of the workload. It
 //!   is the time that the case would have taken had the machine always given its median. Pairs with a disturbed probe
 //!   ([`crate::dataset::MOST_SHARE`]) are left out.
+//! - Times of phases are compared kind by kind, normalised in the same way; see [`crate::judgement::PhaseJudgement`].
 //! - Only cases that were chosen before anything was measured take part; see [`crate::dataset::Chosen::is_adaptive`].
 
 use std::collections::BTreeMap;
 
-use stats::interval::Level;
-use stats::noise::noise_ceiling;
-use stats::order::{median, median_absolute_percentage_error, median_ratio};
-use stats::rank::{inversions, kendall_tau_b, spearman};
+use stats::interval::{Bootstrap, Level};
+use stats::order::median;
 
 use crate::analysis::{EstimateRow, Figure};
 use crate::collect::has_bias;
-use crate::dataset::{CaseData, Pair, Prediction, WorkloadData};
+use crate::dataset::{CaseData, Pair, Prediction, Setup, WorkloadData};
 use crate::error::AnalyzeError;
+use crate::judge::{Sample, Terms, judge};
+use crate::kinds::phases;
+use crate::winner::RESAMPLES;
 
 /// Level of every interval.
 pub const LEVEL: Level = Level::P95;
@@ -80,113 +82,103 @@ fn ratios_by_round(workload: &WorkloadData, case: &CaseData) -> Vec<f64> {
 /// Median of `value x p / P` over pairs whose probe was not disturbed; see the module's text. `None` without such pairs.
 pub(crate) fn normalised_median(pairs: &[Pair], median_peak: Option<f64>, value: impl Fn(&Pair) -> f64) -> Option<f64> {
     let undisturbed = pairs.iter().filter(|pair| !pair.disturbed);
-    let normalised = undisturbed.map(|pair| match pair.peak_gflops.zip(median_peak) {
-        Some((peak, median_peak)) => value(pair) * peak / median_peak,
-        None => value(pair),
-    });
-    median(&normalised.collect::<Vec<f64>>())
+    let values: Vec<f64> = undisturbed
+        .map(|pair| normalised(value(pair), pair, median_peak))
+        .collect();
+    median(&values)
 }
 
-/// One case that judges an estimate.
-struct Judge<'a> {
-    case: &'a CaseData,
-    predicted: f64,
-    ratio: Figure,
-    /// `None` when every probe was disturbed.
-    normalised: Option<f64>,
+/// A value of this pair, as if the machine had given its median just then.
+pub(crate) fn normalised(value: f64, pair: &Pair, median_peak: Option<f64>) -> f64 {
+    match pair.peak_gflops.zip(median_peak) {
+        Some((peak, median_peak)) => value * peak / median_peak,
+        None => value,
+    }
 }
 
 /// Judges every estimate that any case of the workload has, by name.
 pub(crate) fn estimates(
     workload: &WorkloadData,
-    objective_unit: &str,
+    setup: &Setup,
     control_value: Option<f64>,
 ) -> Result<Vec<EstimateRow>, AnalyzeError> {
     let mut names: BTreeMap<&str, &Prediction> = BTreeMap::new();
     for (name, prediction) in workload.cases.iter().flat_map(|case| &case.estimates) {
         names.entry(name).or_insert(prediction);
     }
+    let scale = workload.median_peak();
     names
         .into_iter()
-        .map(|(name, prediction)| estimate(workload, name, prediction, objective_unit, control_value))
+        .map(|(name, prediction)| {
+            let terms = Terms {
+                varies: workload.paired,
+                one: control_value,
+                tie: setup.tie,
+                with_bias: has_bias(&prediction.unit, &setup.objective.unit),
+                plan: resampling(setup.seed),
+            };
+            let failed = |source| AnalyzeError::Statistic {
+                workload: workload.name.clone(),
+                statistic: format!("estimate `{name}`"),
+                source,
+            };
+            let (samples, left_out) = whole(workload, name, scale).map_err(|e| failed(e.into()))?;
+            Ok(EstimateRow {
+                name: name.to_owned(),
+                unit: prediction.unit.clone(),
+                moment: prediction.moment,
+                whole: judge(&samples, left_out, &terms).map_err(failed)?,
+                phases: phases(workload, name, scale, &terms).map_err(failed)?,
+            })
+        })
         .collect()
 }
 
-fn estimate(
-    workload: &WorkloadData,
+/// How everything is resampled: the analysis's level, the cohort's seed.
+pub(crate) fn resampling(seed: u64) -> Bootstrap {
+    Bootstrap {
+        level: LEVEL,
+        resamples: RESAMPLES,
+        seed,
+    }
+}
+
+/// Why a case does not judge an estimate, if it can't whatever the quantity.
+pub(crate) fn no_judge(case: &CaseData) -> Option<&'static str> {
+    match case.outcome {
+        _ if case.chosen.is_adaptive() => Some("chosen by results"),
+        outcome if !outcome.is_measured() => Some(outcome.word()),
+        _ if case.pairs.is_empty() => Some("nothing to compare with"),
+        _ => None,
+    }
+}
+
+/// What judges the whole time, and how many cases do not, by reason.
+fn whole<'a>(
+    workload: &'a WorkloadData,
     name: &str,
-    kind: &Prediction,
-    objective_unit: &str,
-    control_value: Option<f64>,
-) -> Result<EstimateRow, AnalyzeError> {
-    let failed = |statistic: &str, source: Box<dyn std::error::Error + Send + Sync>| AnalyzeError::Statistic {
-        workload: workload.name.clone(),
-        statistic: format!("{statistic} of estimate `{name}`"),
-        source,
-    };
-    let median_peak = workload.median_peak();
+    median_peak: Option<f64>,
+) -> Result<(Vec<Sample<'a>>, BTreeMap<String, usize>), stats::error::SampleError> {
     let mut left_out: BTreeMap<String, usize> = BTreeMap::new();
-    let mut judges = Vec::new();
+    let mut samples = Vec::new();
     for case in &workload.cases {
-        let reason = match case.estimates.get(name) {
-            _ if case.chosen.is_adaptive() => "chosen by results",
-            _ if !case.outcome.is_measured() => case.outcome.word(),
-            _ if case.pairs.is_empty() => "nothing to compare with",
-            None => "not predicted",
-            Some(prediction) => {
-                let ratio = ratio_to_control(workload, case).map_err(|e| failed("interval", e.into()))?;
-                let normalised = normalised_median(&case.pairs, median_peak, |pair| pair.case);
-                judges.extend(ratio.map(|ratio| Judge {
-                    case,
+        let reason = match (no_judge(case), case.estimates.get(name)) {
+            (Some(reason), _) => reason,
+            (None, None) => "not predicted",
+            (None, Some(prediction)) => {
+                let is_control = case.name == workload.control;
+                samples.extend(ratio_to_control(workload, case)?.map(|ranked| Sample {
+                    name: &case.name,
                     predicted: prediction.value,
-                    ratio,
-                    normalised,
+                    ranked,
+                    draws: if is_control { vec![1.0] } else { case.ratios() },
+                    rounds: ratios_by_round(workload, case),
+                    normalised: normalised_median(&case.pairs, median_peak, |pair| pair.case),
                 }));
                 continue;
             }
         };
         *left_out.entry(reason.to_owned()).or_default() += 1;
     }
-    let predicted: Vec<f64> = judges.iter().map(|judge| judge.predicted).collect();
-    let ratios: Vec<f64> = judges.iter().map(|judge| judge.ratio.median).collect();
-    let (told, normalised): (Vec<f64>, Vec<f64>) = judges
-        .iter()
-        .filter_map(|judge| Some((judge.predicted, judge.normalised?)))
-        .unzip();
-
-    let counts = inversions(&predicted, &ratios, |i, j| {
-        comparable(&judges[i].ratio, &judges[j].ratio, workload.paired)
-    })
-    .map_err(|e| failed("inversions", e.into()))?;
-    let regret = stats::regret::regret(&predicted, &ratios).map_err(|e| failed("regret", e.into()))?;
-    let rounds: Vec<Vec<f64>> = judges
-        .iter()
-        .map(|judge| ratios_by_round(workload, judge.case))
-        .filter(|rounds| rounds.len() >= 2)
-        .collect();
-    let named = |index: usize| judges[index].case.name.clone();
-    let with_bias = has_bias(&kind.unit, objective_unit);
-    Ok(EstimateRow {
-        name: name.to_owned(),
-        unit: kind.unit.clone(),
-        moment: kind.moment,
-        samples: judges.len(),
-        left_out,
-        spearman: spearman(&predicted, &ratios),
-        kendall: kendall_tau_b(&predicted, &ratios),
-        ceiling: noise_ceiling(&rounds).map(|found| found.ceiling),
-        ceiling_samples: rounds.len(),
-        comparable_pairs: counts.comparable_pairs,
-        inversions: counts.inversions,
-        ties_predicted: counts.ties_predicted,
-        selected: regret.map(|found| named(found.selected)),
-        best: regret.map(|found| named(found.best)),
-        regret_ratio: regret.map(|found| found.ratio),
-        regret_value: regret
-            .zip(control_value)
-            .map(|(found, control)| found.difference * control),
-        rank_of_best: regret.map(|found| found.rank_of_best),
-        bias: median_ratio(&told, &normalised).filter(|_| with_bias),
-        mdape_percent: median_absolute_percentage_error(&told, &normalised).filter(|_| with_bias),
-    })
+    Ok((samples, left_out))
 }

@@ -6,13 +6,18 @@
 //!
 //! Identical input gives identical bytes: nothing depends on a clock, on the order of files or on a hash.
 
+mod across;
 pub mod analysis;
 pub mod analyze;
 pub mod collect;
 pub mod dataset;
+mod drift;
 pub mod error;
 pub mod evaluate;
 mod format;
+mod judge;
+pub mod judgement;
+mod kinds;
 pub mod plot;
 pub mod report;
 mod rounds;

@@ -1,9 +1,11 @@
 //! What the rounds of one attempt gave: pairs, phases, numerical error.
 
-use cohort::{BuildOutcome, RunOutcome};
+use std::collections::BTreeMap;
+
+use cohort::{BuildOutcome, Record, RunOutcome};
 use target_api::{Measurement, NumericalError, Of};
 
-use crate::dataset::{Attempt, CaseData, ErrorFigures, Outcome, Pair, PhaseFigure, WorkloadData};
+use crate::dataset::{Attempt, CaseData, ErrorFigures, Outcome, Pair, PhaseFigure, RoundTime, WorkloadData};
 use crate::error::AnalyzeError;
 
 /// What the right rounds of one attempt gave.
@@ -11,6 +13,9 @@ use crate::error::AnalyzeError;
 pub(crate) struct Measured {
     pub(crate) pairs: Vec<Pair>,
     pub(crate) phases: Vec<PhaseFigure>,
+    pub(crate) control_phases: Vec<PhaseFigure>,
+    pub(crate) kinds: BTreeMap<String, Vec<f64>>,
+    pub(crate) times: Vec<RoundTime>,
     pub(crate) error: Option<ErrorFigures>,
 }
 
@@ -29,7 +34,13 @@ pub(crate) fn measured(case: &str, attempt: &cohort::Attempt) -> Result<Measured
     }
     Ok(Measured {
         pairs,
-        phases: phases(rounds.iter().map(|(_, measurement)| *measurement)),
+        phases: phases(rounds.iter().map(|(_, measurement)| *measurement), Of::Case),
+        control_phases: phases(rounds.iter().map(|(_, measurement)| *measurement), Of::Control),
+        kinds: kinds(rounds.iter().map(|(_, measurement)| *measurement)),
+        times: attempt
+            .correct()
+            .map(|(round, done)| time(round, done.record))
+            .collect(),
         error: error(rounds.iter().filter_map(|(_, measurement)| measurement.error.as_ref())),
     })
 }
@@ -63,6 +74,7 @@ pub(crate) fn attempt(number: u32, attempt: &cohort::Attempt) -> Attempt {
         outcome,
         reason: failure.map(|(_, reason)| reason.clone()),
         rounds: right,
+        accepted: attempt.accepted.is_some(),
     }
 }
 
@@ -183,13 +195,37 @@ fn unpaired(case: &CaseData, round: u32) -> AnalyzeError {
     }
 }
 
-fn phases<'m>(rounds: impl Iterator<Item = &'m Measurement>) -> Vec<PhaseFigure> {
+fn time(round: u32, record: &Record) -> RoundTime {
+    RoundTime {
+        at_ms: record.at.as_millisecond(),
+        sequence: record.sequence,
+        round,
+    }
+}
+
+/// Time of each kind of phase, counted call by counted call; 0 for calls without such a phase.
+fn kinds<'m>(rounds: impl Iterator<Item = &'m Measurement>) -> BTreeMap<String, Vec<f64>> {
+    let mut kinds: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+    let samples = rounds.flat_map(|measurement| &measurement.samples);
+    let counted = samples.filter(|sample| sample.of == Of::Case && !sample.warm_up);
+    for (index, sample) in counted.enumerate() {
+        for phase in &sample.phases {
+            let times = kinds.entry(phase.kind.clone()).or_default();
+            times.resize(index + 1, 0.0);
+            times[index] += phase.value;
+        }
+        for times in kinds.values_mut() {
+            times.resize(index + 1, 0.0);
+        }
+    }
+    kinds
+}
+
+/// Medians of the phases of one side.
+fn phases<'m>(rounds: impl Iterator<Item = &'m Measurement>, of: Of) -> Vec<PhaseFigure> {
     let mut found: Vec<(&str, &str, Vec<f64>)> = Vec::new();
     let samples = rounds.flat_map(|measurement| &measurement.samples);
-    for phase in samples
-        .filter(|s| s.of == Of::Case && !s.warm_up)
-        .flat_map(|s| &s.phases)
-    {
+    for phase in samples.filter(|s| s.of == of && !s.warm_up).flat_map(|s| &s.phases) {
         match found.iter_mut().find(|(name, _, _)| *name == phase.name) {
             Some((_, _, values)) => values.push(phase.value),
             None => found.push((&phase.name, &phase.kind, vec![phase.value])),

@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 
 use stats::order::{median, quantile};
 
-use crate::analysis::{Analysis, CaseRow, Coverage, FailureRow, Noise, RefusedRow, ScreenedRow, WorkloadRow};
-use crate::dataset::{CaseData, Dataset, Outcome, Pair, WorkloadData};
+use crate::across::across;
+use crate::analysis::{Analysis, CaseRow, Coverage, Drift, FailureRow, Noise, RefusedRow, ScreenedRow, WorkloadRow};
+use crate::dataset::{CaseData, Dataset, Outcome, Pair, Setup, WorkloadData};
+use crate::drift::drift;
 use crate::error::AnalyzeError;
 use crate::evaluate::{LEVEL, estimates, figure, normalised_median, ratio_to_control};
 use crate::winner::{RESAMPLES, winner};
@@ -14,22 +16,26 @@ use crate::winner::{RESAMPLES, winner};
 ///
 /// Errors: only a bug, since the dataset was checked when it was collected.
 pub fn evaluate(dataset: &Dataset) -> Result<Analysis, AnalyzeError> {
-    let unit = &dataset.setup.objective.unit;
     let workloads = dataset
         .workloads
         .iter()
-        .map(|workload| workload_row(workload, unit, dataset.setup.seed));
+        .map(|workload| workload_row(workload, &dataset.setup))
+        .collect::<Result<Vec<WorkloadRow>, AnalyzeError>>()?;
+    let weights: Vec<f64> = dataset.workloads.iter().map(|workload| workload.weight).collect();
     Ok(Analysis {
         format: Analysis::FORMAT,
         level: LEVEL.get(),
         resamples: RESAMPLES.get(),
         setup: dataset.setup.clone(),
-        workloads: workloads.collect::<Result<Vec<WorkloadRow>, AnalyzeError>>()?,
+        consents: dataset.consents.clone(),
+        across: across(&workloads, &weights),
+        workloads,
         files: Vec::new(),
     })
 }
 
-fn workload_row(workload: &WorkloadData, unit: &str, seed: u64) -> Result<WorkloadRow, AnalyzeError> {
+fn workload_row(workload: &WorkloadData, setup: &Setup) -> Result<WorkloadRow, AnalyzeError> {
+    let (unit, seed) = (&setup.objective.unit, setup.seed);
     let median_peak = workload.median_peak();
     let all_pairs: Vec<Pair> = workload
         .cases
@@ -37,11 +43,13 @@ fn workload_row(workload: &WorkloadData, unit: &str, seed: u64) -> Result<Worklo
         .flat_map(|case| case.pairs.iter().copied())
         .collect();
     let control_value = normalised_median(&all_pairs, median_peak, |pair| pair.control);
-    let cases = workload
+    let mut cases = workload
         .cases
         .iter()
         .map(|case| case_row(case, workload, unit, median_peak))
         .collect::<Result<Vec<CaseRow>, AnalyzeError>>()?;
+    let drift = drift(workload);
+    mark_disturbed(&mut cases, drift.as_ref());
     Ok(WorkloadRow {
         name: workload.name.clone(),
         extents: workload.extents.clone(),
@@ -51,12 +59,26 @@ fn workload_row(workload: &WorkloadData, unit: &str, seed: u64) -> Result<Worklo
         control_value,
         median_peak_gflops: median_peak,
         noise: noise(workload)?,
+        drift,
         winner: winner(workload, &cases, seed)?,
-        estimates: estimates(workload, unit, control_value)?,
+        estimates: estimates(workload, setup, control_value)?,
         failures: failures(&workload.cases),
         coverage: coverage(workload),
         cases,
     })
+}
+
+fn mark_disturbed(cases: &mut [CaseRow], drift: Option<&Drift>) {
+    let mut rounds: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
+    for round in drift.iter().flat_map(|drift| &drift.disturbed) {
+        rounds.entry(&round.case).or_default().push(round.round);
+    }
+    for case in cases {
+        if let Some(rounds) = rounds.get(case.name.as_str()) {
+            case.disturbed_rounds.clone_from(rounds);
+            case.disturbed_rounds.sort_unstable();
+        }
+    }
 }
 
 fn case_row(
@@ -80,12 +102,14 @@ fn case_row(
         chosen: case.chosen,
         because: case.because.clone(),
         plan: case.plan.clone(),
+        attributes: case.attributes.clone(),
         repeat_of: case.repeat_of.clone(),
         outcome: case.outcome,
         reason: case.reason.clone(),
         attempts: case.attempts.clone(),
         rounds: case.rounds(),
         pairs: case.pairs.len(),
+        disturbed_rounds: Vec::new(),
         disturbed_probes: case.pairs.len() - case.undisturbed().count(),
         ratio,
         value,

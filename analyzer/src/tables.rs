@@ -139,11 +139,11 @@ fn estimates(out: &mut String, workload: &WorkloadRow) {
     for estimate in &workload.estimates {
         table.add_row([
             one_line(&estimate.name),
-            estimate.samples.to_string(),
-            or_dash(estimate.spearman, |rho| format!("{rho:.2}")),
-            or_dash(estimate.ceiling, |rho| format!("{rho:.2}")),
-            or_dash(estimate.regret_ratio, |ratio| format!("{ratio:.3}")),
-            or_dash(estimate.mdape_percent, |error| percent(error / 100.0)),
+            estimate.whole.samples.to_string(),
+            or_dash(estimate.whole.spearman, |rho| format!("{rho:.2}")),
+            or_dash(estimate.whole.ceiling, |rho| format!("{rho:.2}")),
+            or_dash(estimate.whole.regret_ratio, |ratio| format!("{ratio:.3}")),
+            or_dash(estimate.whole.mdape_percent, |error| percent(error / 100.0)),
             inversions(estimate),
         ]);
     }

@@ -2,13 +2,14 @@
 
 use std::num::NonZeroU32;
 
-use stats::interval::Bootstrap;
+use planner::{Attributes, Value};
 use stats::paired::{PairedRatios, can_still_win, winner_set};
 
-use crate::analysis::{CaseRow, Confirmed, Figure, Winner};
+use crate::analysis::{CaseRow, Confirmed, Figure, Member, Winner};
 use crate::dataset::{Chosen, WorkloadData};
 use crate::error::AnalyzeError;
-use crate::evaluate::{LEVEL, figure};
+use crate::evaluate::{LEVEL, figure, resampling};
+use crate::judge::flip_rate;
 
 /// Resamples behind a winner set.
 pub(crate) const RESAMPLES: NonZeroU32 = NonZeroU32::MIN.saturating_add(1_999);
@@ -42,6 +43,13 @@ pub(crate) fn winner(workload: &WorkloadData, rows: &[CaseRow], seed: u64) -> Re
             .filter(|(_, _, other)| other.median <= ratio.median);
         (Some(same.map(|(_, row, _)| row.name.clone()).collect()), Vec::new())
     };
+    let draws = |index: usize| workload.cases[index].ratios();
+    let drawn: Vec<(&Figure, Vec<f64>)> = candidates
+        .iter()
+        .map(|(index, _, ratio)| (ratio, if ratio.is_exact() { vec![1.0] } else { draws(*index) }))
+        .collect();
+    let drawn = drawn.iter().map(|(ratio, draws)| (*ratio, draws.as_slice()));
+    let flip_rate = flip_rate(drawn, resampling(seed)).map_err(|source| failed(workload, source))?;
     let mut confirmed = Vec::new();
     let mut confirming = Vec::new();
     for (row, case) in rows.iter().zip(&workload.cases) {
@@ -56,11 +64,47 @@ pub(crate) fn winner(workload: &WorkloadData, rows: &[CaseRow], seed: u64) -> Re
     Ok(Some(Winner {
         case: best.name.clone(),
         ratio,
+        simplest_first: simplest_first(workload, &candidates, ties.as_deref().unwrap_or_default()),
         ties,
+        flip_rate,
         undecided,
         confirmed,
         confirmed_ratio: figure(&confirming).map_err(|source| failed(workload, source.into()))?,
     }))
+}
+
+/// The best candidate and those that tie with it; see [`Winner::simplest_first`].
+fn simplest_first(workload: &WorkloadData, candidates: &[(usize, &CaseRow, Figure)], ties: &[String]) -> Vec<Member> {
+    let control = workload.cases.iter().find(|case| case.name == workload.control);
+    let mut members: Vec<(usize, usize, Member)> = candidates
+        .iter()
+        .enumerate()
+        .filter(|(place, (_, row, _))| *place == 0 || ties.contains(&row.name))
+        .map(|(_, (_, row, ratio))| {
+            let changes = control.map_or(0, |control| differences(&row.attributes, &control.attributes).count());
+            let member = Member {
+                case: row.name.clone(),
+                ratio: *ratio,
+                changes,
+            };
+            (changes, row.plan.chars().count(), member)
+        })
+        .collect();
+    // Stable: candidates come by ratio.
+    members.sort_by_key(|(changes, length, _)| (*changes, *length));
+    members.into_iter().map(|(_, _, member)| member).collect()
+}
+
+/// Attributes that differ: name, value on either side where there is one; in the order of the first, then those that only
+/// the second has.
+pub(crate) fn differences<'a>(
+    a: &'a Attributes,
+    b: &'a Attributes,
+) -> impl Iterator<Item = (&'a str, Option<&'a Value>, Option<&'a Value>)> {
+    let first = a.iter().map(|(name, value)| (name, Some(value), b.get(name)));
+    let rest = b.iter().filter(|(name, _)| a.get(name).is_none());
+    let all = first.chain(rest.map(|(name, value)| (name, None, Some(value))));
+    all.filter(|(_, a, b)| a != b)
 }
 
 /// Candidates without an interval, but the best one and the control, which needs none.
@@ -107,12 +151,7 @@ fn simultaneous(
         }
     }
     let ratios: Vec<PairedRatios> = contenders.iter().map(|(_, ratios)| ratios.clone()).collect();
-    let plan = Bootstrap {
-        level: LEVEL,
-        resamples: RESAMPLES,
-        seed,
-    };
-    let set = winner_set(&ratios, plan).map_err(|e| failed(workload, e.into()))?;
+    let set = winner_set(&ratios, resampling(seed)).map_err(|e| failed(workload, e.into()))?;
     let members = set.members.iter().filter(|member| **member != 0);
     Ok(Some(members.map(|member| contenders[*member].0.clone()).collect()))
 }

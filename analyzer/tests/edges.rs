@@ -165,10 +165,15 @@ fn one_case() {
     );
     let model = &workload.estimates[0];
     assert_eq!(
-        (model.samples, model.spearman, model.kendall, model.ceiling),
+        (
+            model.whole.samples,
+            model.whole.spearman,
+            model.whole.kendall,
+            model.whole.ceiling
+        ),
         (1, None, None, None)
     );
-    assert_eq!((model.regret_ratio, model.comparable_pairs), (Some(1.0), 0));
+    assert_eq!((model.whole.regret_ratio, model.whole.comparable_pairs), (Some(1.0), 0));
     let report = text(&files, "report.md");
     assert!(report.contains("Keep the control"));
     assert!(report.contains("- 1 case: 1 chosen beforehand"));
@@ -189,7 +194,12 @@ fn all_tied() {
     assert_eq!(winner.ties, Some(vec!["b".to_owned(), "c".to_owned()]));
     let proxy = &analysis.workloads[0].estimates[0];
     assert_eq!(
-        (proxy.spearman, proxy.kendall, proxy.ceiling, proxy.comparable_pairs),
+        (
+            proxy.whole.spearman,
+            proxy.whole.kendall,
+            proxy.whole.ceiling,
+            proxy.whole.comparable_pairs
+        ),
         (None, None, None, 0)
     );
 }
@@ -216,12 +226,16 @@ fn constant_predictions() {
     }
     let (analysis, _) = check(it.analysis());
     for estimate in &analysis.workloads[0].estimates {
-        assert_eq!((estimate.spearman, estimate.kendall), (None, None));
+        assert_eq!((estimate.whole.spearman, estimate.whole.kendall), (None, None));
         assert_eq!(
-            (estimate.comparable_pairs, estimate.inversions, estimate.ties_predicted),
+            (
+                estimate.whole.comparable_pairs,
+                estimate.whole.inversions,
+                estimate.whole.ties_predicted
+            ),
             (3, 0, 3)
         );
-        assert_eq!(estimate.selected.as_deref(), Some("a"));
+        assert_eq!(estimate.whole.selected.as_deref(), Some("a"));
     }
 }
 
@@ -239,7 +253,7 @@ fn too_few_pairs_decide_nothing() {
     assert_eq!(winner.undecided, ["d"]);
     assert_eq!(winner.ratio.lower, None);
     // Only `a` and `c` have intervals.
-    assert_eq!(analysis.workloads[0].estimates[0].comparable_pairs, 1);
+    assert_eq!(analysis.workloads[0].estimates[0].whole.comparable_pairs, 1);
     assert!(text(&files, "report.md").contains("5 pairs are too few for an interval"));
 }
 
@@ -258,8 +272,11 @@ fn only_adaptive_cases() {
     }
     let (analysis, _) = check(it.analysis());
     let model = &analysis.workloads[0].estimates[0];
-    assert_eq!((model.samples, model.regret_ratio, model.bias), (0, None, None));
-    assert_eq!((model.selected.as_ref(), model.rank_of_best), (None, None));
+    assert_eq!(
+        (model.whole.samples, model.whole.regret_ratio, model.whole.bias),
+        (0, None, None)
+    );
+    assert_eq!((model.whole.selected.as_ref(), model.whole.rank_of_best), (None, None));
     assert_eq!(analysis.workloads[0].winner.as_ref().unwrap().case, "z");
     assert!(analysis.files.contains(&"calibration-model.svg".to_owned()));
 }
@@ -380,8 +397,8 @@ fn values_that_do_not_vary() {
     );
     let model = &workload.estimates[0];
     // a and b have no order; of the rest every pair counts.
-    assert_eq!((model.comparable_pairs, model.inversions), (5, 0));
-    assert!((model.bias.unwrap() - 1.1).abs() < 1e-12);
+    assert_eq!((model.whole.comparable_pairs, model.whole.inversions), (5, 0));
+    assert!((model.whole.bias.unwrap() - 1.1).abs() < 1e-12);
     assert_eq!(
         (workload.cases[0].gflops, workload.cases[0].share_of_peak),
         (None, None)

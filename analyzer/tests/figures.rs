@@ -78,33 +78,44 @@ fn estimates_by_hand() {
     let (model, proxy) = (&estimates[0], &estimates[1]);
     // Ratios 1, 0.5, 2, 4 have ranks 2, 1, 3, 4; predictions 11, 6, 10, 30 ms have 3, 1, 2, 4:
     // rho = 1 - 6 (1 + 0 + 1 + 0) / (4 x 15) = 0.8; five of six pairs agree, so tau = 4 / 6.
-    assert_eq!((model.name.as_str(), model.samples), ("model", 4));
-    near(model.spearman, 0.8);
-    near(model.kendall, 4.0 / 6.0);
+    assert_eq!((model.name.as_str(), model.whole.samples), ("model", 4));
+    near(model.whole.spearman, 0.8);
+    near(model.whole.kendall, 4.0 / 6.0);
     assert_eq!(
-        (model.comparable_pairs, model.inversions, model.ties_predicted),
+        (
+            model.whole.comparable_pairs,
+            model.whole.inversions,
+            model.whole.ties_predicted
+        ),
         (6, 1, 0)
     );
     assert_eq!(
-        (model.selected.as_deref(), model.best.as_deref()),
+        (model.whole.selected.as_deref(), model.whole.best.as_deref()),
         (Some("fast"), Some("fast"))
     );
     assert_eq!(
-        (model.regret_ratio, model.regret_value, model.rank_of_best),
+        (
+            model.whole.regret_ratio,
+            model.whole.regret_value,
+            model.whole.rank_of_best
+        ),
         (Some(1.0), Some(0.0), Some(1))
     );
     // Normalised: 13.333, 6.667, 26.667, 53.333 ms. Ratios 0.825, 0.9, 0.375, 0.5625.
-    near(model.bias, f64::midpoint(0.825, 0.5625));
-    near(model.mdape_percent, f64::midpoint(17.5, 43.75));
-    near(model.ceiling, 1.0);
+    near(model.whole.bias, f64::midpoint(0.825, 0.5625));
+    near(model.whole.mdape_percent, f64::midpoint(17.5, 43.75));
+    near(model.whole.ceiling, 1.0);
 
     // Scores 5, 7, 6, 9 have ranks 1, 3, 2, 4: differences 1, 2, 1, 0. It chooses the control, which takes 0.5 of its
     // own 13.333 ms longer than the best, and puts the best third.
-    near(proxy.spearman, 1.0 - 6.0 * 6.0 / 60.0);
-    assert_eq!(proxy.selected.as_deref(), Some("control"));
-    assert_eq!((proxy.regret_ratio, proxy.rank_of_best), (Some(2.0), Some(3)));
-    near(proxy.regret_value, 2e7 / 3.0);
-    assert_eq!((proxy.bias, proxy.mdape_percent), (None, None));
+    near(proxy.whole.spearman, 1.0 - 6.0 * 6.0 / 60.0);
+    assert_eq!(proxy.whole.selected.as_deref(), Some("control"));
+    assert_eq!(
+        (proxy.whole.regret_ratio, proxy.whole.rank_of_best),
+        (Some(2.0), Some(3))
+    );
+    near(proxy.whole.regret_value, 2e7 / 3.0);
+    assert_eq!((proxy.whole.bias, proxy.whole.mdape_percent), (None, None));
 }
 
 #[test]
@@ -126,10 +137,10 @@ fn crosses_stay_out_of_the_statistics() {
     assert_eq!(winner.case, "cross-0-0");
     for (a, b) in plain.workloads[0].estimates.iter().zip(&with.workloads[0].estimates) {
         assert_eq!(
-            (a.spearman, &a.selected, a.inversions),
-            (b.spearman, &b.selected, b.inversions)
+            (a.whole.spearman, &a.whole.selected, a.whole.inversions),
+            (b.whole.spearman, &b.whole.selected, b.whole.inversions)
         );
-        assert_eq!(b.left_out.get("chosen by results"), Some(&1));
+        assert_eq!(b.whole.left_out.get("chosen by results"), Some(&1));
     }
 }
 
@@ -147,7 +158,7 @@ fn pairs_within_the_noise_are_not_compared() {
     }
     let analysis = it.analysis();
     let proxy = &analysis.workloads[0].estimates[0];
-    assert_eq!((proxy.comparable_pairs, proxy.inversions), (2, 2));
+    assert_eq!((proxy.whole.comparable_pairs, proxy.whole.inversions), (2, 2));
     assert_eq!(
         analysis.workloads[0].winner.as_ref().unwrap().ties,
         Some(vec!["near".to_owned()])
@@ -198,7 +209,10 @@ fn a_wrong_result_is_never_ranked() {
     assert_eq!((case.outcome.word(), case.ratio, case.pairs), ("incorrect", None, 0));
     assert_eq!(case.reason.as_deref(), Some("block 3 was never written"));
     assert_eq!(analysis.workloads[0].winner.as_ref().unwrap().case, "fast");
-    assert_eq!(analysis.workloads[0].estimates[0].left_out.get("incorrect"), Some(&1));
+    assert_eq!(
+        analysis.workloads[0].estimates[0].whole.left_out.get("incorrect"),
+        Some(&1)
+    );
 }
 
 #[test]
@@ -236,9 +250,9 @@ fn the_control_is_1_by_definition() {
     assert_eq!((winner.ties.as_deref(), winner.undecided.len()), (Some(&[][..]), 0));
     let proxy = &workload.estimates[0];
     // The control is exact, so it is comparable with both others.
-    assert_eq!((proxy.comparable_pairs, proxy.inversions), (3, 0));
+    assert_eq!((proxy.whole.comparable_pairs, proxy.whole.inversions), (3, 0));
     assert_eq!(
-        (proxy.regret_ratio, proxy.best.as_deref()),
+        (proxy.whole.regret_ratio, proxy.whole.best.as_deref()),
         (Some(1.0), Some("control"))
     );
     let shown = analyzer::tables::render(&analysis);
@@ -258,7 +272,7 @@ fn the_control_is_1_by_definition() {
     let workload = &analysis.workloads[0];
     assert_eq!(workload.winner.as_ref().unwrap().case, "maybe");
     assert!(!workload.shows_a_gain());
-    near(workload.estimates[0].regret_ratio, 1.0 / 0.98);
+    near(workload.estimates[0].whole.regret_ratio, 1.0 / 0.98);
     let shown = analyzer::tables::render(&analysis);
     assert!(
         shown.contains("12 pairs. No case is shown to be faster than the control."),
@@ -291,8 +305,8 @@ fn a_disturbed_probe_is_left_out_of_shares() {
     assert_eq!((b.share_of_peak, b.normalised_value), (None, None));
     // It is ranked all the same, and judges the order of a model but not its bias.
     near(b.ratio.map(|ratio| ratio.median), 1.0);
-    assert_eq!(workload.estimates[0].samples, 3);
-    near(workload.estimates[0].bias, 2.0);
+    assert_eq!(workload.estimates[0].whole.samples, 3);
+    near(workload.estimates[0].whole.bias, 2.0);
     let line = "16 pairs with a disturbed probe left out of shares and normalised values";
     assert!(analyzer::report::markdown(&analysis).contains(line));
     assert!(analyzer::tables::render(&analysis).contains(line));

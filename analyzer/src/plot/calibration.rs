@@ -134,15 +134,15 @@ fn heading(picture: &mut Picture, workload: &WorkloadRow, estimate: &EstimateRow
     );
     let line = format!(
         "{} {} it · Spearman {} of about {} · regret {} · bias {} · MdAPE {} · inversions {} of {}",
-        counted(estimate.samples, "case"),
-        if estimate.samples == 1 { "judges" } else { "judge" },
-        or_dash(estimate.spearman, |rho| format!("{rho:.2}")),
-        or_dash(estimate.ceiling, |rho| format!("{rho:.2}")),
-        or_dash(estimate.regret_ratio, |ratio| format!("{ratio:.3}")),
-        or_dash(estimate.bias, |bias| significant(bias, 3)),
-        or_dash(estimate.mdape_percent, |error| percent(error / 100.0)),
-        estimate.inversions,
-        estimate.comparable_pairs,
+        counted(estimate.whole.samples, "case"),
+        if estimate.whole.samples == 1 { "judges" } else { "judge" },
+        or_dash(estimate.whole.spearman, |rho| format!("{rho:.2}")),
+        or_dash(estimate.whole.ceiling, |rho| format!("{rho:.2}")),
+        or_dash(estimate.whole.regret_ratio, |ratio| format!("{ratio:.3}")),
+        or_dash(estimate.whole.bias, |bias| significant(bias, 3)),
+        or_dash(estimate.whole.mdape_percent, |error| percent(error / 100.0)),
+        estimate.whole.inversions,
+        estimate.whole.comparable_pairs,
     );
     picture.words((FRAME.0, 54.0), &line, 14.0, Anchor::Start, GREY);
 }
@@ -186,10 +186,10 @@ fn draw_points(
     }
     for point in points {
         let name = Some(&point.case.name);
-        if name == estimate.selected.as_ref() {
+        if name == estimate.whole.selected.as_ref() {
             picture.marker(at(point), Shape::Ring, 11.0, SELECTED, false);
         }
-        if name == estimate.best.as_ref() {
+        if name == estimate.whole.best.as_ref() {
             picture.marker(at(point), Shape::Ring, 14.0, BEST, false);
         }
     }
@@ -239,8 +239,8 @@ fn legend(
     };
     y += 10.0;
     for (title, name, colour, radius) in [
-        ("the model's choice:", &estimate.selected, SELECTED, 8.0),
-        ("best measured of these:", &estimate.best, BEST, 9.0),
+        ("the model's choice:", &estimate.whole.selected, SELECTED, 8.0),
+        ("best measured of these:", &estimate.whole.best, BEST, 9.0),
     ] {
         if let Some(name) = name {
             entry(picture, Some((ring(colour), radius, false)), title, &mut y);

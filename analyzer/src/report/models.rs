@@ -7,7 +7,7 @@ use crate::format::{counted, name, or_dash, percent, shown_unit, significant, ta
 
 /// Inversions of comparable pairs: `12 of 340`.
 pub(crate) fn inversions(estimate: &EstimateRow) -> String {
-    format!("{} of {}", estimate.inversions, estimate.comparable_pairs)
+    format!("{} of {}", estimate.whole.inversions, estimate.whole.comparable_pairs)
 }
 
 /// The section on models.
@@ -25,17 +25,17 @@ pub(crate) fn models(out: &mut String, analysis: &Analysis, workload: &WorkloadR
             let correlation = |rho: f64| format!("{rho:.3}");
             vec![
                 name(&estimate.name),
-                estimate.samples.to_string(),
-                or_dash(estimate.spearman, correlation),
-                or_dash(estimate.ceiling, correlation),
-                or_dash(estimate.kendall, correlation),
+                estimate.whole.samples.to_string(),
+                or_dash(estimate.whole.spearman, correlation),
+                or_dash(estimate.whole.ceiling, correlation),
+                or_dash(estimate.whole.kendall, correlation),
                 inversions(estimate),
-                or_dash(estimate.selected.as_deref(), name),
-                or_dash(estimate.regret_ratio, |ratio| format!("{ratio:.3}")),
-                or_dash(estimate.regret_value, |v| value(v, unit)),
-                or_dash(estimate.rank_of_best, |rank| rank.to_string()),
-                or_dash(estimate.bias, |bias| significant(bias, 3)),
-                or_dash(estimate.mdape_percent, |error| percent(error / 100.0)),
+                or_dash(estimate.whole.selected.as_deref(), name),
+                or_dash(estimate.whole.regret_ratio, |ratio| format!("{ratio:.3}")),
+                or_dash(estimate.whole.regret_value, |v| value(v, unit)),
+                or_dash(estimate.whole.rank_of_best, |rank| rank.to_string()),
+                or_dash(estimate.whole.bias, |bias| significant(bias, 3)),
+                or_dash(estimate.whole.mdape_percent, |error| percent(error / 100.0)),
             ]
         })
         .collect();
@@ -57,6 +57,7 @@ pub(crate) fn models(out: &mut String, analysis: &Analysis, workload: &WorkloadR
     table(out, &head, &rows);
     for estimate in &workload.estimates {
         let left_out: Vec<String> = estimate
+            .whole
             .left_out
             .iter()
             .map(|(reason, count)| format!("{count} {reason}"))
@@ -75,8 +76,8 @@ pub(crate) fn models(out: &mut String, analysis: &Analysis, workload: &WorkloadR
                 target_api::Moment::Plan => "plan",
                 target_api::Moment::Build => "build",
             },
-            estimate.ties_predicted,
-            estimate.comparable_pairs,
+            estimate.whole.ties_predicted,
+            estimate.whole.comparable_pairs,
             ceiling(estimate),
         );
     }
@@ -85,10 +86,10 @@ pub(crate) fn models(out: &mut String, analysis: &Analysis, workload: &WorkloadR
 
 /// Where the ceiling comes from, or why there is none; see [`stats::noise::noise_ceiling`].
 fn ceiling(estimate: &EstimateRow) -> String {
-    let samples = counted(estimate.ceiling_samples, "sample");
-    match estimate.ceiling {
+    let samples = counted(estimate.whole.ceiling_samples, "sample");
+    match estimate.whole.ceiling {
         Some(_) => format!("the ceiling comes from {samples}"),
-        None if estimate.ceiling_samples < 3 => {
+        None if estimate.whole.ceiling_samples < 3 => {
             format!("the ceiling is undefined: {samples} with at least 2 rounds, 3 are needed")
         }
         None => format!(

@@ -60,10 +60,10 @@ pub fn flips<S: AsRef<[f64]>>(cases: &[S], plan: Bootstrap) -> Result<Option<Fli
             wins[index] += 1;
         }
     }
-    let kept = f64::from(wins[best]) / f64::from(plan.resamples.get());
+    let lost = plan.resamples.get() - wins[best];
     Ok(Some(Flips {
         best,
-        rate: 1.0 - kept,
+        rate: f64::from(lost) / f64::from(plan.resamples.get()),
         wins,
     }))
 }
