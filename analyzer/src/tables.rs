@@ -4,9 +4,11 @@ use std::fmt::Write as _;
 
 use comfy_table::{Cell, CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 
-use crate::analysis::{Analysis, WorkloadRow};
+use crate::analysis::{Analysis, Judgement, WorkloadRow};
 use crate::format::{counted, one_line, or_dash, percent, ratio_with_interval, shown_unit, significant, value};
-use crate::report::{coverage_lines, disturbed_line, inversions, verdict};
+use crate::report::{
+    consent_lines, correlation, coverage_lines, disturbed_line, drift_lines, inversions, together_lines, verdict,
+};
 
 /// Columns of a terminal that everything fits into.
 pub const WIDTH: u16 = 100;
@@ -34,9 +36,29 @@ pub fn render(analysis: &Analysis) -> String {
         estimates(&mut out, workload);
         failures(&mut out, workload);
         out.push('\n');
+        if let Some(lines) = notable_drift(analysis, workload) {
+            wrapped(&mut out, "drift: ", &lines.join(" "));
+        }
         wrapped(&mut out, "explored: ", &coverage_lines(workload).join(" "));
     }
+    let accepted = consent_lines(analysis, one_line);
+    if !accepted.is_empty() {
+        out.push('\n');
+        wrapped(&mut out, "accepted differences: ", &accepted.join("; "));
+    }
+    let together = together_lines(analysis, one_line);
+    if !together.is_empty() {
+        out.push('\n');
+        wrapped(&mut out, "all workloads: ", &together.join(" "));
+    }
     out
+}
+
+/// What a person should know before trusting the figures: nothing where the machine was quiet.
+fn notable_drift(analysis: &Analysis, workload: &WorkloadRow) -> Option<Vec<String>> {
+    let drift = workload.drift.as_ref()?;
+    let changed = drift.test.is_some_and(|test| test.p_two_sided < 0.01);
+    (changed || !drift.disturbed.is_empty()).then(|| drift_lines(analysis, workload, one_line))
 }
 
 /// A table with a head, whose columns from `numbers` on are aligned to the right.
@@ -128,26 +150,36 @@ fn estimates(out: &mut String, workload: &WorkloadRow) {
     }
     let head = [
         "estimate",
-        "samples",
+        "cases",
         "Spearman",
-        "of about",
+        "at most about",
         "regret",
+        "first 10",
         "MdAPE",
         "inversions",
     ];
-    let mut table = table(&head, 1..7);
+    let mut table = table(&head, 1..8);
     for estimate in &workload.estimates {
-        table.add_row([
-            one_line(&estimate.name),
-            estimate.whole.samples.to_string(),
-            or_dash(estimate.whole.spearman, |rho| format!("{rho:.2}")),
-            or_dash(estimate.whole.ceiling, |rho| format!("{rho:.2}")),
-            or_dash(estimate.whole.regret_ratio, |ratio| format!("{ratio:.3}")),
-            or_dash(estimate.whole.mdape_percent, |error| percent(error / 100.0)),
-            inversions(estimate),
-        ]);
+        table.add_row(estimate_row(one_line(&estimate.name), &estimate.whole));
+        for phase in &estimate.phases {
+            table.add_row(estimate_row(format!("  {}", one_line(&phase.kind)), &phase.judgement));
+        }
     }
     show(out, &table);
+}
+
+fn estimate_row(name: String, judged: &Judgement) -> [String; 8] {
+    let first_ten = judged.at_k.iter().find(|at| at.k == 10);
+    [
+        name,
+        judged.samples.to_string(),
+        correlation(judged.spearman, judged.spearman_interval, 2),
+        or_dash(judged.ceiling, |rho| format!("{rho:.2}")),
+        or_dash(judged.regret_ratio, |ratio| format!("{ratio:.3}")),
+        or_dash(first_ten, |at| format!("{:.3}", at.regret_ratio)),
+        or_dash(judged.mdape_percent, |error| percent(error / 100.0)),
+        inversions(judged),
+    ]
 }
 
 fn failures(out: &mut String, workload: &WorkloadRow) {

@@ -136,7 +136,7 @@ fn the_same_cohort_gives_the_same_bytes() {
     // A second time into the same folder: everything is replaced, nothing else is left.
     analyze(&snapshot, &b).unwrap();
     let (a, b) = (files(&a), files(&b));
-    assert_eq!(a.len(), 9);
+    assert_eq!(a.len(), 11);
     for (name, bytes) in &a {
         assert!(Some(bytes) == b.get(name), "{name} differs");
     }
@@ -214,7 +214,7 @@ fn no_estimates() {
     let (analysis, files) = check(it.analysis());
     assert!(analysis.workloads[0].estimates.is_empty());
     assert!(text(&files, "report.md").contains("No case has an estimate."));
-    assert_eq!(analysis.files.len(), 5);
+    assert_eq!(analysis.files.len(), 7);
 }
 
 #[test]

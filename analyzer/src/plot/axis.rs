@@ -36,6 +36,17 @@ impl Axis {
         })
     }
 
+    /// A linear axis from `min` to `max`, which is larger, between two pixels.
+    pub(crate) fn between(min: f64, max: f64, pixels: (f64, f64)) -> Self {
+        Self {
+            min,
+            max,
+            logarithmic: false,
+            start: pixels.0,
+            end: pixels.1,
+        }
+    }
+
     /// The pixel of a value; values outside lie at the ends.
     pub(crate) fn at(&self, value: f64) -> f64 {
         let place = |x: f64| {

@@ -3,10 +3,12 @@
 
 mod axis;
 mod calibration;
+mod drift;
 mod palette;
 mod picture;
 mod ranking;
 
 pub use calibration::calibration;
+pub use drift::drift;
 pub use picture::{FONT_FAMILY, Picture};
 pub use ranking::ranking;

@@ -27,6 +27,22 @@ pub(crate) fn verdict(workload: &WorkloadRow, winner: &Winner, show: impl Fn(&st
             }
         }
     }
+    if winner.simplest_first.len() > 1 {
+        let each = winner
+            .simplest_first
+            .iter()
+            .map(|member| format!("{} ({})", show(&member.case), member.changes));
+        lines.push(format!(
+            "Of these the simplest first, by attributes that differ from the control's plan: {}.",
+            each.collect::<Vec<String>>().join(", ")
+        ));
+    }
+    if let Some(rate) = winner.flip_rate.filter(|rate| *rate > 0.0) {
+        lines.push(format!(
+            "Resampled pairs choose another case in {} of the draws.",
+            percent(rate)
+        ));
+    }
     if !winner.undecided.is_empty() {
         lines.push(format!(
             "Too few pairs to be told from anything: {}.",

@@ -73,23 +73,77 @@ pub static FIGURES: &[(&str, &str, &str)] = &[
     ),
     ("Kendall", "derived", "tau-b of the same"),
     (
+        "interval of a correlation",
+        "derived",
+        "95 % percentile bootstrap over the cases, seeded (Efron 1979). Beyond 20,000 cases (1,000 for Kendall) each \
+         resample draws fewer, and the interval is shrunk accordingly (m out of n); how many stands in statistics.json",
+    ),
+    (
         "ceiling",
         "derived",
         "about the Spearman that a perfect model would reach: median ratios of even against odd rounds, Spearman-Brown, \
-         square root (approximate). An estimate can't be judged beyond it",
+         square root (approximate, and so is its interval). An estimate can't be judged beyond it",
     ),
     (
         "inversions",
         "derived",
         "pairs of cases that an estimate puts in the wrong order, of those that differ by more than the noise: \
          |a - b| > sqrt(ha^2 + hb^2), with h the half-widths of the intervals of the two ratios a and b; a case without \
-         an interval is comparable with no other, but for the control, whose h is 0",
+         an interval is comparable with no other, but for the control, whose h is 0. Beyond 4,000 cases one threshold from \
+         the median half-width; where the definition gives a threshold, that; where values do not vary, any difference",
     ),
     (
         "regret",
         "derived",
         "ratio of the case with the smallest prediction (the first among equals) over the best ratio among the samples; \
          in time: the difference of the two ratios x the control's normalised median",
+    ),
+    (
+        "cross-fitted regret",
+        "derived",
+        "the same ratio with the best case chosen on odd rounds and compared on even ones, and the other way round \
+         (geometric mean): the least of noisy values no longer flatters the best, so it may fall below 1; `-` where \
+         values do not vary, or a sample has a single round",
+    ),
+    (
+        "first k: regret, hits",
+        "derived",
+        "the best of the k smallest predictions over the best of all; share of the k best measured cases among the k best \
+         predicted ones",
+    ),
+    (
+        "best flips",
+        "derived",
+        "share of resamples of every case's own pairs in which another sample comes out as the best",
+    ),
+    (
+        "line, log slope",
+        "derived",
+        "Theil-Sen line of the normalised value over the prediction x, and the slope of that of their logarithms: 1 where \
+         both are proportional, less where the estimate spreads cases too far",
+    ),
+    (
+        "of: a kind of phase",
+        "derived",
+        "the same for the normalised time of all phases of one kind, where parts of the estimate have the kind's name or \
+         names of its phases",
+    ),
+    (
+        "simplest first",
+        "derived",
+        "cases of the winner set by the number of attributes that differ from the control's plan, then by the length of \
+         the canonical text, then by ratio",
+    ),
+    (
+        "drift",
+        "derived",
+        "Mann-Whitney test of the control's median times in the first half of the rounds against the second, in order of \
+         time; a round is disturbed beyond 5 scaled median absolute deviations from the median of all (Hampel 1974)",
+    ),
+    (
+        "single plan",
+        "derived",
+        "of the plans measured on every workload the one with the smallest weighted geometric mean of its regrets",
     ),
     (
         "rank of best",
@@ -120,7 +174,7 @@ pub static FIGURES: &[(&str, &str, &str)] = &[
 
 /// The fixed columns of `summary.csv`: name, what it holds. A missing figure is an empty cell. After them come
 /// `phase.<name>` (median of that phase, in the objective's unit, measured) and `estimate.<name>` (prediction in its own
-/// unit, modelled), for every phase and estimate that any case has.
+/// unit, modelled), for every phase and estimate that any case has, and `attribute.<name>`.
 pub static COLUMNS: &[(&str, &str)] = &[
     ("workload", "the workload's name"),
     ("case", "the case's name"),
@@ -152,6 +206,10 @@ pub static COLUMNS: &[(&str, &str)] = &[
     ("unit", "the objective's unit"),
     ("gflops", "operations / value in GFLOP/s (derived)"),
     ("share_of_peak", "share of the probed peak, from 0 to 1 (derived)"),
+    (
+        "disturbed_rounds",
+        "rounds in which the control beside it took another time than usual (derived)",
+    ),
     (
         "max_absolute_error",
         "largest absolute difference from the float64 reference (measured)",

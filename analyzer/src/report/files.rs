@@ -7,7 +7,7 @@ use super::{markdown, summary};
 use crate::analysis::{Analysis, WorkloadRow};
 use crate::error::AnalyzeError;
 use crate::format::slug;
-use crate::plot::{Picture, calibration, ranking};
+use crate::plot::{Picture, calibration, drift, ranking};
 
 /// JSON schema of `statistics.json`.
 #[must_use]
@@ -73,6 +73,8 @@ fn pictures(analysis: &Analysis) -> Result<Vec<(String, Picture)>, AnalyzeError>
             unique(&stem, &mut taken)
         };
         add(&mut pictures, named("ranking".to_owned()), ranking(workload))?;
+        let stem = named("drift".to_owned());
+        add(&mut pictures, stem, Ok(drift(workload, &analysis.setup.objective.unit)))?;
         for estimate in &workload.estimates {
             let stem = named(format!("calibration-{}", slug(&estimate.name)));
             add(&mut pictures, stem, calibration_of(analysis, workload, estimate))?;

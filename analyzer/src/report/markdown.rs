@@ -5,7 +5,9 @@ use std::fmt::Write as _;
 
 use super::answer::{answer, some_names};
 use super::definitions::{COLUMNS, FIGURES};
+use super::machine::{consent_lines, drift_lines};
 use super::models::models;
+use super::together::together;
 use crate::analysis::{Analysis, WorkloadRow};
 use crate::dataset::MOST_SHARE;
 use crate::format::{
@@ -22,6 +24,18 @@ pub fn markdown(analysis: &Analysis) -> String {
     let mut out = String::new();
     let workloads: Vec<String> = analysis.workloads.iter().map(|workload| name(&workload.name)).collect();
     let _ = writeln!(out, "# {} on {}\n", workloads.join(", "), name(&analysis.setup.target));
+    let consents = consent_lines(analysis, name);
+    if !consents.is_empty() {
+        let _ = writeln!(
+            out,
+            "**Measured under accepted differences; figures may not be alike:**\n"
+        );
+        for line in consents {
+            let _ = writeln!(out, "- {line}");
+        }
+        out.push('\n');
+    }
+    together(&mut out, analysis);
     for workload in &analysis.workloads {
         let several = analysis.workloads.len() > 1;
         // One workload needs no heading of its own.
@@ -37,6 +51,14 @@ pub fn markdown(analysis: &Analysis) -> String {
         best(&mut out, analysis, workload);
         let _ = writeln!(out, "{level} Rejected and failed\n");
         failed(&mut out, workload);
+        let drift = drift_lines(analysis, workload, name);
+        if !drift.is_empty() {
+            let _ = writeln!(out, "{level} The machine meanwhile\n");
+            for line in drift {
+                let _ = writeln!(out, "- {line}");
+            }
+            out.push('\n');
+        }
         let _ = writeln!(out, "{level} What was not explored\n");
         coverage(&mut out, workload);
     }
@@ -281,7 +303,7 @@ fn measured(out: &mut String, analysis: &Analysis) {
         out,
         "One line per case; a figure that is missing or undefined is an empty cell. After these columns come \
          `phase.NAME` (median of that phase in the objective's unit, measured) and `estimate.NAME` (prediction in its own \
-         unit, modelled).\n"
+         unit, modelled) and `attribute.NAME` (attribute of its plan).\n"
     );
     let columns: Vec<Vec<String>> = COLUMNS
         .iter()

@@ -3,9 +3,11 @@
 mod answer;
 mod definitions;
 mod files;
+mod machine;
 mod markdown;
 mod models;
 mod summary;
+mod together;
 
 pub use definitions::{COLUMNS, FIGURES};
 pub use files::{schema, write};
@@ -13,5 +15,7 @@ pub use markdown::markdown;
 pub use summary::summary;
 
 pub(crate) use answer::verdict;
+pub(crate) use machine::{consent_lines, drift_lines};
 pub(crate) use markdown::{coverage_lines, disturbed_line};
-pub(crate) use models::inversions;
+pub(crate) use models::{correlation, inversions};
+pub(crate) use together::together_lines;

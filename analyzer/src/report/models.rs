@@ -2,12 +2,22 @@
 
 use std::fmt::Write as _;
 
-use crate::analysis::{Analysis, EstimateRow, WorkloadRow};
-use crate::format::{counted, name, or_dash, percent, shown_unit, significant, table, value};
+use crate::analysis::{Analysis, Ends, EstimateRow, Judgement, LineFigure, WorkloadRow};
+use crate::collect::has_bias;
+use crate::format::{UNDEFINED, counted, name, or_dash, percent, shown_unit, significant, table, value};
 
 /// Inversions of comparable pairs: `12 of 340`.
-pub(crate) fn inversions(estimate: &EstimateRow) -> String {
-    format!("{} of {}", estimate.whole.inversions, estimate.whole.comparable_pairs)
+pub(crate) fn inversions(judged: &Judgement) -> String {
+    format!("{} of {}", judged.inversions, judged.comparable_pairs)
+}
+
+/// A correlation with its interval: `0.929 [0.531, 1.000]`.
+pub(crate) fn correlation(point: Option<f64>, ends: Option<Ends>, digits: usize) -> String {
+    match (point, ends) {
+        (None, _) => UNDEFINED.to_owned(),
+        (Some(point), None) => format!("{point:.digits$} [{UNDEFINED}]"),
+        (Some(point), Some(ends)) => format!("{point:.digits$} [{:.digits$}, {:.digits$}]", ends.lower, ends.upper),
+    }
 }
 
 /// The section on models.
@@ -16,84 +26,168 @@ pub(crate) fn models(out: &mut String, analysis: &Analysis, workload: &WorkloadR
         let _ = writeln!(out, "No case has an estimate.\n");
         return;
     }
-    let unit = &analysis.setup.objective.unit;
-    let (shown, _) = shown_unit(unit);
-    let rows: Vec<Vec<String>> = workload
-        .estimates
-        .iter()
-        .map(|estimate| {
-            let correlation = |rho: f64| format!("{rho:.3}");
-            vec![
-                name(&estimate.name),
-                estimate.whole.samples.to_string(),
-                or_dash(estimate.whole.spearman, correlation),
-                or_dash(estimate.whole.ceiling, correlation),
-                or_dash(estimate.whole.kendall, correlation),
-                inversions(estimate),
-                or_dash(estimate.whole.selected.as_deref(), name),
-                or_dash(estimate.whole.regret_ratio, |ratio| format!("{ratio:.3}")),
-                or_dash(estimate.whole.regret_value, |v| value(v, unit)),
-                or_dash(estimate.whole.rank_of_best, |rank| rank.to_string()),
-                or_dash(estimate.whole.bias, |bias| significant(bias, 3)),
-                or_dash(estimate.whole.mdape_percent, |error| percent(error / 100.0)),
-            ]
-        })
-        .collect();
-    let regret = format!("regret ({shown})");
-    let head = [
-        "estimate (modelled)",
-        "samples",
-        "Spearman",
-        "of about",
-        "Kendall",
-        "inversions",
-        "its choice",
-        "regret",
-        &regret,
-        "rank of best",
-        "bias",
-        "MdAPE",
-    ];
-    table(out, &head, &rows);
+    order(out, analysis, workload);
+    choice(out, analysis, workload);
     for estimate in &workload.estimates {
-        let left_out: Vec<String> = estimate
-            .whole
-            .left_out
-            .iter()
-            .map(|(reason, count)| format!("{count} {reason}"))
-            .collect();
-        let left_out = if left_out.is_empty() {
-            "none".to_owned()
-        } else {
-            left_out.join(", ")
-        };
-        let _ = writeln!(
-            out,
-            "- {}: unit `{}`, made from the {}; left out: {left_out}; {} of {} comparable pairs are predicted equal; {}",
-            name(&estimate.name),
-            estimate.unit,
-            match estimate.moment {
-                target_api::Moment::Plan => "plan",
-                target_api::Moment::Build => "build",
-            },
-            estimate.whole.ties_predicted,
-            estimate.whole.comparable_pairs,
-            ceiling(estimate),
-        );
+        let _ = writeln!(out, "- {}: {}", name(&estimate.name), notes(estimate).join("; "));
     }
     out.push('\n');
 }
 
+/// How well each orders and predicts, for the whole time and for kinds of phases.
+fn order(out: &mut String, analysis: &Analysis, workload: &WorkloadRow) {
+    let mut rows = Vec::new();
+    for estimate in &workload.estimates {
+        let units = (estimate.unit.as_str(), analysis.setup.objective.unit.as_str());
+        rows.push(order_row(name(&estimate.name), "whole", &estimate.whole, units));
+        for phase in &estimate.phases {
+            rows.push(order_row(String::new(), &phase.kind, &phase.judgement, units));
+        }
+    }
+    let head = [
+        "estimate (modelled)",
+        "of",
+        "samples",
+        "Spearman",
+        "at most about",
+        "Kendall",
+        "inversions",
+        "bias",
+        "MdAPE",
+        "line",
+        "log slope",
+    ];
+    table(out, &head, &rows);
+}
+
+fn order_row(name: String, of: &str, judged: &Judgement, (estimate_unit, unit): (&str, &str)) -> Vec<String> {
+    vec![
+        name,
+        crate::format::markdown(of),
+        judged.samples.to_string(),
+        correlation(judged.spearman, judged.spearman_interval, 3),
+        correlation(judged.ceiling, judged.ceiling_interval, 3),
+        correlation(judged.kendall, judged.kendall_interval, 3),
+        inversions(judged),
+        or_dash(judged.bias, |bias| significant(bias, 3)),
+        or_dash(judged.mdape_percent, |error| percent(error / 100.0)),
+        or_dash(judged.line, |line| linear(line, estimate_unit, unit)),
+        or_dash(judged.log_line, |line| significant(line.slope, 3)),
+    ]
+}
+
+/// `1.2 x + 0.3 ms`, with x in the objective's unit where the estimate is, else the slope in what is shown.
+fn linear(line: LineFigure, estimate_unit: &str, unit: &str) -> String {
+    let (shown, one) = shown_unit(unit);
+    let sign = if line.intercept < 0.0 { '-' } else { '+' };
+    let slope = if has_bias(estimate_unit, unit) {
+        line.slope
+    } else {
+        line.slope / one
+    };
+    format!(
+        "{} x {sign} {} {shown}",
+        significant(slope, 3),
+        value(line.intercept.abs(), unit)
+    )
+}
+
+/// What choosing by each costs.
+fn choice(out: &mut String, analysis: &Analysis, workload: &WorkloadRow) {
+    let unit = &analysis.setup.objective.unit;
+    let (shown, _) = shown_unit(unit);
+    // The budgets of the estimate that has most of them: one with more samples has all that others have.
+    let budgets = workload.estimates.iter().map(|estimate| &estimate.whole.at_k);
+    let budgets: Vec<usize> = budgets
+        .max_by_key(|at_k| at_k.len())
+        .map(|at_k| at_k.iter().map(|at| at.k).filter(|k| *k > 1).collect())
+        .unwrap_or_default();
+    let rows = workload.estimates.iter().map(|estimate| {
+        let judged = &estimate.whole;
+        let mut row = vec![
+            name(&estimate.name),
+            or_dash(judged.selected.as_deref(), name),
+            or_dash(judged.regret_ratio, |ratio| format!("{ratio:.3}")),
+            or_dash(judged.cross_fitted_regret, |ratio| format!("{ratio:.3}")),
+            or_dash(judged.regret_value, |v| value(v, unit)),
+            or_dash(judged.rank_of_best, |rank| rank.to_string()),
+            or_dash(judged.winner_flip_rate, percent),
+        ];
+        for k in &budgets {
+            let at = judged.at_k.iter().find(|at| at.k == *k);
+            row.push(or_dash(at, |at| {
+                format!("{:.3}, {}", at.regret_ratio, whole_percent(at.hit_rate))
+            }));
+        }
+        row
+    });
+    let rows: Vec<Vec<String>> = rows.collect();
+    let mut head: Vec<String> = [
+        "choosing by",
+        "its choice",
+        "regret",
+        "cross-fitted",
+        &format!("regret ({shown})"),
+        "rank of best",
+        "best flips",
+    ]
+    .map(str::to_owned)
+    .to_vec();
+    head.extend(budgets.iter().map(|k| format!("first {k}: regret, hits")));
+    table(out, &head.iter().map(String::as_str).collect::<Vec<&str>>(), &rows);
+}
+
+fn whole_percent(share: f64) -> String {
+    format!("{:.0} %", 100.0 * share)
+}
+
+fn notes(estimate: &EstimateRow) -> Vec<String> {
+    let judged = &estimate.whole;
+    let left_out: Vec<String> = judged
+        .left_out
+        .iter()
+        .map(|(reason, count)| format!("{count} {reason}"))
+        .collect();
+    let left_out = if left_out.is_empty() {
+        "none".to_owned()
+    } else {
+        left_out.join(", ")
+    };
+    let moment = match estimate.moment {
+        target_api::Moment::Plan => "plan",
+        target_api::Moment::Build => "build",
+    };
+    let mut notes = vec![
+        format!("unit `{}`, made from the {moment}", estimate.unit),
+        format!("left out: {left_out}"),
+        format!("pairs differ by {}", judged.tie_rule.words()),
+        format!(
+            "{} of {} comparable pairs are predicted equal",
+            judged.ties_predicted, judged.comparable_pairs
+        ),
+        ceiling(judged),
+    ];
+    notes.extend(beyond(judged));
+    notes
+}
+
 /// Where the ceiling comes from, or why there is none; see [`stats::noise::noise_ceiling`].
-fn ceiling(estimate: &EstimateRow) -> String {
-    let samples = counted(estimate.whole.ceiling_samples, "sample");
-    match estimate.whole.ceiling {
+fn ceiling(judged: &Judgement) -> String {
+    let samples = counted(judged.ceiling_samples, "sample");
+    match judged.ceiling {
         Some(_) => format!("the ceiling comes from {samples}"),
-        None if estimate.whole.ceiling_samples < 3 => {
+        None if judged.ceiling_samples < 3 => {
             format!("the ceiling is undefined: {samples} with at least 2 rounds, 3 are needed")
         }
         None => format!(
             "the ceiling is undefined: over {samples} even and odd rounds do not agree on an order, noise hides it"
         ),
     }
+}
+
+/// That an estimate orders as well as these measurements can tell.
+fn beyond(judged: &Judgement) -> Option<String> {
+    let (spearman, ceiling) = judged.spearman.zip(judged.ceiling)?;
+    let reached = judged.ceiling_interval.map_or(ceiling, |ends| ends.lower);
+    (spearman >= reached).then(|| "its order is as good as measurements this noisy can tell".to_owned())
 }

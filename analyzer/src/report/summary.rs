@@ -1,13 +1,13 @@
 //! `summary.csv`: one line per case.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::definitions::COLUMNS;
 use crate::analysis::{Analysis, CaseRow, WorkloadRow};
 use crate::error::AnalyzeError;
 
 /// All cases of all workloads, in the order of the cohort, as CSV (RFC 4180, UTF-8, lines end in LF). Columns are those
-/// of [`COLUMNS`], then phases and estimates. Numbers have all their digits.
+/// of [`COLUMNS`], then phases, estimates and attributes. Numbers have all their digits.
 pub fn summary(analysis: &Analysis) -> Result<Vec<u8>, AnalyzeError> {
     let rows = || {
         analysis
@@ -17,6 +17,8 @@ pub fn summary(analysis: &Analysis) -> Result<Vec<u8>, AnalyzeError> {
     };
     let mut phases: Vec<&str> = Vec::new();
     let mut estimates: Vec<&str> = Vec::new();
+    let mut attributes: Vec<&str> = Vec::new();
+    let mut known: BTreeSet<&str> = BTreeSet::new();
     for (_, case) in rows() {
         for phase in case
             .phases
@@ -26,6 +28,12 @@ pub fn summary(analysis: &Analysis) -> Result<Vec<u8>, AnalyzeError> {
         {
             phases.push(&phase.name);
         }
+        attributes.extend(
+            case.attributes
+                .iter()
+                .map(|(name, _)| name)
+                .filter(|name| known.insert(name)),
+        );
         for name in case.estimates.keys() {
             if !estimates.contains(&name.as_str()) {
                 estimates.push(name);
@@ -37,7 +45,8 @@ pub fn summary(analysis: &Analysis) -> Result<Vec<u8>, AnalyzeError> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let head = COLUMNS.iter().map(|(name, _)| (*name).to_owned());
     let head = head.chain(phases.iter().map(|name| format!("phase.{name}")));
-    writer.write_record(head.chain(estimates.iter().map(|name| format!("estimate.{name}"))))?;
+    let head = head.chain(estimates.iter().map(|name| format!("estimate.{name}")));
+    writer.write_record(head.chain(attributes.iter().map(|name| format!("attribute.{name}"))))?;
     let ranks: Vec<BTreeMap<&str, usize>> = analysis.workloads.iter().map(ranks).collect();
     for (workload, ranks) in analysis.workloads.iter().zip(&ranks) {
         for case in &workload.cases {
@@ -47,6 +56,7 @@ pub fn summary(analysis: &Analysis) -> Result<Vec<u8>, AnalyzeError> {
                 number(phase.map(|phase| phase.median))
             }));
             line.extend(estimates.iter().map(|name| number(case.estimates.get(*name).copied())));
+            line.extend(attributes.iter().map(|name| number(case.attributes.get(name))));
             writer.write_record(line)?;
         }
     }
@@ -90,6 +100,7 @@ fn fixed(analysis: &Analysis, workload: &WorkloadRow, case: &CaseRow, rank: Opti
         analysis.setup.objective.unit.clone(),
         number(case.gflops),
         number(case.share_of_peak),
+        measured(case.disturbed_rounds.len()),
         number(case.error.and_then(|error| error.max_absolute)),
         number(case.error.map(|error| error.tolerance)),
         case.attempts.len().to_string(),

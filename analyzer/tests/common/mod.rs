@@ -169,7 +169,8 @@ impl Fixture {
         self.records.push(Record {
             writer: "w".to_owned(),
             sequence: self.records.len() as u64,
-            at: Timestamp::UNIX_EPOCH,
+            // One record every 10 seconds.
+            at: Timestamp::from_second(10 * i64::try_from(self.records.len()).unwrap()).unwrap(),
             case: case.to_owned(),
             attempt,
             kind,
@@ -259,7 +260,7 @@ pub(crate) fn measurement(pairs: &[(f64, f64, f64)]) -> Measurement {
             },
             Phase {
                 name: "down".to_owned(),
-                kind: "compute".to_owned(),
+                kind: "reduce".to_owned(),
                 value: value * 0.4,
             },
         ],
@@ -319,6 +320,12 @@ pub(crate) fn typical() -> Fixture {
             family,
             &[("analytic", ms * 1e6, "ns"), ("proxy", score, "score")],
         );
+        // The model says less of the first product than was measured, and more of the second.
+        let parts = [("up", 0.5 * ms), ("down", 0.5 * ms * ms)];
+        let last = it.cases.last_mut().unwrap();
+        last.estimates[0].parts = parts.map(|(name, ms)| (name.to_owned(), ms * 1e6)).to_vec();
+        last.plan.attributes.set("family", family.into());
+        last.plan.attributes.set("inner", i64::from(name.ends_with('1')).into());
         it.measure(name, ratio);
     }
     it.case(
@@ -349,9 +356,14 @@ pub(crate) fn typical() -> Fixture {
         &[("analytic", 1e6, "ns"), ("proxy", 600.0, "score")],
     );
 
-    let cross = |name, ms: f64| Fixture::make_case("mlp", name, "cross", &[("analytic", ms * 1e6, "ns")]);
+    let cross = |name, ms: f64, inner: i64| {
+        let mut case = Fixture::make_case("mlp", name, "cross", &[("analytic", ms * 1e6, "ns")]);
+        case.plan.attributes.set("family", "cross".into());
+        case.plan.attributes.set("inner", inner.into());
+        case
+    };
     it.add(AdditionKind::Crosses {
-        cases: vec![cross("cross-0-0", 0.6), cross("cross-0-1", 0.62)],
+        cases: vec![cross("cross-0-0", 0.6, 3), cross("cross-0-1", 0.62, 0)],
         units: Vec::new(),
     });
     it.measure("cross-0-0", 0.7);

@@ -1,0 +1,76 @@
+//! What a report says of the machine meanwhile: drift, disturbances, accepted differences.
+
+use crate::analysis::{Analysis, Drift, WorkloadRow};
+use crate::format::{counted, or_dash, shown_unit, significant, value};
+
+/// A p value below which the halves of a sweep are said to differ.
+const DIFFER: f64 = 0.01;
+
+/// The control over the sweep, in words: one sentence on drift, one on disturbed rounds if there are any. Shared by
+/// report and terminal.
+pub(crate) fn drift_lines(analysis: &Analysis, workload: &WorkloadRow, show: impl Fn(&str) -> String) -> Vec<String> {
+    let Some(drift) = &workload.drift else {
+        return Vec::new();
+    };
+    let unit = &analysis.setup.objective.unit;
+    let mut lines = vec![format!(
+        "The control took {} {} in the first half of {} and {} in the second (medians, measured): {}.",
+        value(drift.first_half, unit),
+        shown_unit(unit).0,
+        counted(drift.rounds, "round"),
+        value(drift.second_half, unit),
+        tested(drift)
+    )];
+    let most = 6;
+    if !drift.disturbed.is_empty() {
+        let which = drift.disturbed.iter().take(most).map(|round| {
+            format!(
+                "{} round {} ({} of the median)",
+                show(&round.case),
+                round.round,
+                significant(round.over_median, 3)
+            )
+        });
+        let rest = drift.disturbed.len().saturating_sub(most);
+        lines.push(format!(
+            "{} measured during a disturbance of the control: {}{}; paired ratios cancel what disturbs both calls alike.",
+            counted(drift.disturbed.len(), "round"),
+            which.collect::<Vec<String>>().join(", "),
+            if rest > 0 { format!(" and {rest} more") } else { String::new() }
+        ));
+    }
+    lines
+}
+
+fn tested(drift: &Drift) -> String {
+    match drift.test {
+        None => "too few rounds, or too little variation, for a test".to_owned(),
+        Some(test) if test.p_two_sided < DIFFER => format!(
+            "the machine changed meanwhile (Mann-Whitney p = {})",
+            significant(test.p_two_sided, 2)
+        ),
+        Some(test) => format!(
+            "no drift is shown (Mann-Whitney p = {})",
+            significant(test.p_two_sided, 2)
+        ),
+    }
+}
+
+/// What somebody consented to, one line each. Shared by report and terminal.
+pub(crate) fn consent_lines(analysis: &Analysis, show: impl Fn(&str) -> String) -> Vec<String> {
+    let machines = analysis.consents.iter().map(|consent| {
+        format!(
+            "{}: frozen with {}, accepted as {} ({})",
+            show(&consent.what),
+            or_dash(consent.frozen.as_deref(), &show),
+            or_dash(consent.found.as_deref(), &show),
+            consent.at
+        )
+    });
+    let cases = analysis.workloads.iter().flat_map(|workload| &workload.cases);
+    let wrong = cases.flat_map(|case| {
+        let accepted = case.attempts.iter().filter(|attempt| attempt.accepted);
+        accepted.map(|attempt| format!("the wrong result of {}, attempt {}", show(&case.name), attempt.number))
+    });
+    machines.chain(wrong).collect()
+}
