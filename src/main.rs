@@ -14,16 +14,20 @@ mod output;
 mod place;
 mod plan;
 mod planning;
+mod profile;
 mod progress;
 mod registry;
 mod run;
 mod running;
+mod select;
 mod status;
 mod sweep;
 mod targets;
 mod trial;
+mod trial_constraints;
 mod unit_model;
 mod verify;
+mod why;
 mod workloads;
 
 use std::ffi::OsString;
@@ -58,6 +62,8 @@ enum Command {
     Verify(verify::Arguments),
     /// Evaluate a cohort and write its report.
     Analyze(analyze::Arguments),
+    /// Show where the time of a case went, as a unit model saw it.
+    Profile(profile::Arguments),
     /// List the targets, or the attributes of one.
     Targets(targets::Arguments),
     /// List the workloads that definitions can name.
@@ -86,6 +92,7 @@ fn main() -> std::process::ExitCode {
         Command::Status(arguments) => status::execute(&arguments),
         Command::Verify(arguments) => verify::execute(&arguments),
         Command::Analyze(arguments) => analyze::execute(&arguments),
+        Command::Profile(arguments) => profile::execute(&arguments),
         Command::Targets(arguments) => targets::execute(&arguments),
         Command::Workloads(arguments) => workloads::execute(&arguments),
         Command::Cache(arguments) => cache::execute(&arguments),

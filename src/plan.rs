@@ -12,6 +12,7 @@ use serde::Serialize;
 use crate::failure::Failure;
 use crate::output::{Format, print, print_json, table};
 use crate::planning::Planning;
+use crate::{select, why};
 
 /// Arguments of `plan`.
 #[derive(Args)]
@@ -24,6 +25,14 @@ pub(crate) struct Arguments {
     /// List the cases (the default).
     #[arg(long)]
     cases: bool,
+    /// Ask about geometries: can they be described, can they be executed, does this exploration keep them.
+    #[arg(long, value_name = "CONSTRAINT", num_args = 1.., conflicts_with_all = ["count", "cases", "select"])]
+    why: Vec<String>,
+    #[command(flatten)]
+    search: select::Search,
+    /// The workload that `--why` and `--select` are about, where the definition has several.
+    #[arg(long, value_name = "NAME")]
+    workload: Option<String>,
     /// How to print.
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
@@ -53,7 +62,12 @@ struct Count {
 pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let planning = Planning::of_path(&arguments.definition)?;
     let selection = planning.select()?;
-    if arguments.count {
+    let workload = arguments.workload.as_deref();
+    if !arguments.why.is_empty() {
+        why::tell(&planning, &selection, workload, &arguments.why, arguments.format)?;
+    } else if arguments.search.select {
+        select::search(&planning, &selection, workload, &arguments.search, arguments.format)?;
+    } else if arguments.count {
         count(&selection, arguments.format)?;
     } else {
         list(&planning, &selection, arguments.format)?;

@@ -16,10 +16,11 @@ use crate::freezing;
 use crate::output::{Format, print, print_json, table};
 use crate::planning::{self, Planning};
 use crate::progress::{Display, shell_word};
+use crate::trial_constraints::Constrained;
 
 /// Arguments of `try`.
 #[derive(Args)]
-#[command(group = ArgGroup::new("what").required(true).args(["case", "plan"]))]
+#[command(group = ArgGroup::new("what").required(true).args(["case", "plan", "constraints"]))]
 pub(crate) struct Arguments {
     /// The sweep definition.
     definition: PathBuf,
@@ -29,7 +30,9 @@ pub(crate) struct Arguments {
     /// A plan as a TOML file of attributes; those that it leaves out are as in the control.
     #[arg(long, value_name = "FILE")]
     plan: Option<PathBuf>,
-    /// The workload, where the definition has several and the plan is a file.
+    #[command(flatten)]
+    constrained: Constrained,
+    /// The workload, where the definition has several and the plan is none of its cases.
     #[arg(long, value_name = "NAME")]
     workload: Option<String>,
     /// Pairs of calls.
@@ -73,11 +76,16 @@ struct Trial {
 /// Builds, checks and measures one plan.
 pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let mut planning = Planning::of_path(&arguments.definition)?;
+    arguments.constrained.reprice(&mut planning)?;
     let selection = planning.select()?;
     let (selected, case) = match (&arguments.case, &arguments.plan) {
         (Some(name), _) => named(&selection, name, arguments)?,
         (None, Some(path)) => planned(&planning, &selection, path, arguments)?,
-        (None, None) => return Err(Failure::usage("expected `--case` or `--plan`")),
+        (None, None) => {
+            let workload = arguments.workload.as_deref();
+            let (selected, case) = arguments.constrained.plan(&planning, &selection, workload)?;
+            (selected, Some(case))
+        }
     };
     let Some(case) = case else {
         return Ok(ExitCode::Done);

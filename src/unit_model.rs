@@ -9,13 +9,17 @@ use crate::output::{narrate, print};
 const SUBCOMMAND: &str = "unit-model";
 
 /// Runs the unit model that `arguments` (without the program's name) ask for, if they do, and gives the exit code:
-/// `unit-model ipu21 build REQUEST PROGRAM` or `unit-model ipu21 run PROGRAM INPUTS`.
+/// `unit-model ipu21 build REQUEST PROGRAM` or `unit-model ipu21 run PROGRAM INPUTS PROFILE`.
 pub(crate) fn hidden_subcommand(arguments: &[OsString]) -> Option<i32> {
     let words: Vec<&str> = arguments.iter().map(|word| word.to_str().unwrap_or_default()).collect();
     let done = match words[..] {
         [SUBCOMMAND, "ipu21", "build", request, program] => build(Path::new(request), Path::new(program)),
-        [SUBCOMMAND, "ipu21", "run", program, inputs] => run(Path::new(program), Path::new(inputs)),
-        [SUBCOMMAND, ..] => Err("expected `ipu21 build REQUEST PROGRAM` or `ipu21 run PROGRAM INPUTS`".to_owned()),
+        [SUBCOMMAND, "ipu21", "run", program, inputs, profile] => {
+            run(Path::new(program), Path::new(inputs), Path::new(profile))
+        }
+        [SUBCOMMAND, ..] => {
+            Err("expected `ipu21 build REQUEST PROGRAM` or `ipu21 run PROGRAM INPUTS PROFILE`".to_owned())
+        }
         _ => return None,
     };
     Some(match done {
@@ -33,9 +37,11 @@ fn build(request: &Path, program: &Path) -> Result<(), String> {
     fs_err::write(program, built).map_err(|error| error.to_string())
 }
 
-fn run(program: &Path, inputs: &Path) -> Result<(), String> {
+fn run(program: &Path, inputs: &Path, profile: &Path) -> Result<(), String> {
     let built = fs_err::read_to_string(program).map_err(|error| error.to_string())?;
     let read = |name: &str| fs_err::read(inputs.join(name)).map_err(|error| error.to_string());
-    print(&target_ipu21::process::run(&built, &read)?);
+    let ran = target_ipu21::process::run(&built, &read)?;
+    fs_err::write(profile, ran.profile).map_err(|error| error.to_string())?;
+    print(&ran.report);
     Ok(())
 }

@@ -154,7 +154,10 @@ fn publish(board: &mut Board, case: &Explicit<'_>) {
 }
 
 /// The workload's control: among the explicit cases, and legal.
-fn control(context: &Context<'_>, explicit: &[Explicit<'_>]) -> Result<Option<Located<String>>, SelectError> {
+pub(super) fn control(
+    context: &Context<'_>,
+    explicit: &[Explicit<'_>],
+) -> Result<Option<Located<String>>, SelectError> {
     let definition = context.definition;
     let Some(control) = &context.choice.control else {
         if context.rules.needs_control() {
@@ -171,7 +174,7 @@ fn control(context: &Context<'_>, explicit: &[Explicit<'_>]) -> Result<Option<Lo
 }
 
 /// Name and plan of what exploration starts from.
-fn base(
+pub(super) fn base(
     context: &Context<'_>,
     explicit: &[Explicit<'_>],
     control: Option<&Located<String>>,

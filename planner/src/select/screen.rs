@@ -67,6 +67,26 @@ impl Screen {
         self.free.is_empty()
     }
 
+    /// The values that a parameter takes, if it is screened.
+    pub(super) fn values(&self, at: usize) -> Option<&[Value]> {
+        self.free.get(&at).map(Vec::as_slice)
+    }
+
+    /// Whether a parameter is derived.
+    pub(super) fn derives(&self, at: usize) -> bool {
+        self.derived.contains_key(&at)
+    }
+
+    /// A plan with the derived attributes of one operation set; `None` where screening passes over it.
+    pub(super) fn complete(
+        &self,
+        context: &Context<'_>,
+        operation: &str,
+        plan: &Assignment,
+    ) -> Result<Option<Assignment>, SelectError> {
+        self.completed(context, &[operation.to_owned()], plan.clone())
+    }
+
     /// The space in which only the screened parameters that `keep` accepts are free; rules that look at derived ones
     /// are left out, as their values are not known yet.
     fn narrowed(
@@ -257,18 +277,59 @@ impl Screened {
         conditions: &[(String, Value)],
         count: u32,
     ) -> Vec<Assignment> {
-        let wanted: Vec<(&str, &Value, Option<usize>)> = std::iter::once((attribute, value))
+        let wanted: Vec<(&str, &Value)> = std::iter::once((attribute, value))
             .chain(conditions.iter().map(|(name, value)| (name.as_str(), value)))
-            .map(|(name, value)| (name, value, context.space.position(name)))
             .collect();
-        let matches = |geometry: &&Geometry| {
+        let best = self.with(context, &wanted).take(count as usize);
+        best.map(|geometry| plan_of(context, &self.base, geometry)).collect()
+    }
+
+    /// The geometries in which attributes (full names) have these values, best first.
+    fn with<'s>(
+        &'s self,
+        context: &'s Context<'_>,
+        wanted: &[(&'s str, &'s Value)],
+    ) -> impl Iterator<Item = &'s Geometry> {
+        let wanted: Vec<(&str, &Value, Option<usize>)> = wanted
+            .iter()
+            .map(|&(name, value)| (name, value, context.space.position(name)))
+            .collect();
+        self.geometries.iter().filter(move |geometry| {
             wanted.iter().all(|(name, value, at)| match at {
                 Some(at) => value_at(geometry, *at).or_else(|| self.base.get(name)) == Some(*value),
                 None => context.derived(name, &plan_of(context, &self.base, geometry)).as_ref() == Some(*value),
             })
+        })
+    }
+
+    /// Where a plan's geometry stands among those with these values, from 1, and how many there are; the rank is none
+    /// when it is not among them.
+    pub(super) fn rank(
+        &self,
+        context: &Context<'_>,
+        wanted: &[(&str, &Value)],
+        plan: &Assignment,
+    ) -> (Option<usize>, usize) {
+        let own: Vec<(usize, &str)> = context
+            .space
+            .parameters
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| context.operation_at(*at) == Some(self.operation.as_str()))
+            .map(|(at, parameter)| (at, parameter.name.as_str()))
+            .collect();
+        let same = |geometry: &Geometry| {
+            own.iter()
+                .all(|&(at, name)| value_at(geometry, at).or_else(|| self.base.get(name)) == plan.get(name))
         };
-        let best = self.geometries.iter().filter(matches).take(count as usize);
-        best.map(|geometry| plan_of(context, &self.base, geometry)).collect()
+        let (mut rank, mut of) = (None, 0);
+        for geometry in self.with(context, wanted) {
+            of += 1;
+            if rank.is_none() && same(geometry) {
+                rank = Some(of);
+            }
+        }
+        (rank, of)
     }
 }
 

@@ -5,6 +5,7 @@
 //! [`Configured`], which can enumerate, estimate, describe builds and runs, and read their output.
 
 pub mod command;
+pub mod constraints;
 pub mod estimate;
 pub mod machine;
 pub mod measurement;
@@ -13,6 +14,7 @@ pub mod round;
 pub mod target;
 
 pub use command::{BuildFailure, BuildInfo, BuildUnit, Captured, CommandSpec, SourceFile};
+pub use constraints::{Answer, Constraints, Finalist, Mapping, SearchReport, SearchStep, SearchWidth, Survival, Why};
 pub use estimate::{Estimate, Estimator, Moment};
 pub use machine::{Host, Machine, Tool, ToolSpec};
 pub use measurement::{Malformed, Measurement, NumericalError, Of, PeakProbe, Phase, Sample, Verdict};

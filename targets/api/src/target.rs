@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use planner::{Assignment, Plan, Refusal, Rules, Workload};
 
 use crate::command::{BuildFailure, BuildInfo, BuildUnit, Captured, CommandSpec, SourceFile};
+use crate::constraints::Constraints;
 use crate::estimate::{Estimate, Estimator};
 use crate::machine::{Host, Machine, Tool, ToolSpec};
 use crate::measurement::{Malformed, Measurement, Verdict};
@@ -163,6 +164,11 @@ pub struct InputSet {
 pub trait Configured: Rules + Send + Sync {
     /// The target's name.
     fn target(&self) -> &'static str;
+
+    /// What it offers for constraint texts, if plans have such texts.
+    fn constraints(&self) -> Option<&dyn Constraints> {
+        None
+    }
 
     /// What is minimised.
     fn objective(&self) -> Objective;

@@ -2,12 +2,15 @@
 
 use planner::{Assignment, Attributes, Refusal, Value, Workload};
 
+use crate::beyond::Beyond;
 use crate::geometry::Geometry;
 use crate::program::chain;
 use crate::{mapping, text};
 
 /// The attribute of the whole plan that says where planned tiles lie.
 pub const MAPPING: &str = "mapping";
+/// The attribute of an operation that lists what goes beyond the published planner; it is there only where it does.
+const BEYOND: &str = "beyond";
 
 /// Attributes of one product's geometry, named after its operation.
 pub fn of_geometry<'a>(operation: &'a str, g: &Geometry) -> impl Iterator<Item = (String, Value)> + use<'a> {
@@ -26,6 +29,7 @@ pub fn of_geometry<'a>(operation: &'a str, g: &Geometry) -> impl Iterator<Item =
         ("local", word(&g.local)),
     ]
     .into_iter()
+    .chain((!g.beyond.fields().is_empty()).then(|| (BEYOND, Value::Text(g.beyond.fields().join(" ")))))
     .map(move |(own, value)| (format!("{operation}.{own}"), value))
 }
 
@@ -51,6 +55,12 @@ pub fn geometry(operation: &str, attributes: &Attributes) -> Result<Geometry, Re
     };
     let word = |own: &str| get(own).map(ToString::to_string);
     let wrong = |message: String| Refusal::new("attributes", format!("`{operation}`: {message}"));
+    let mut beyond = Beyond::default();
+    if let Some(fields) = attributes.get(&format!("{operation}.{BEYOND}")) {
+        for field in fields.to_string().split(' ') {
+            beyond.read(field).map_err(wrong)?;
+        }
+    }
     Ok(Geometry {
         rows: number("rows")?,
         columns: number("columns")?,
@@ -62,6 +72,7 @@ pub fn geometry(operation: &str, attributes: &Attributes) -> Result<Geometry, Re
         orientation: text::parse_orientation(&word("orientation")?).map_err(wrong)?,
         staging: text::parse_staging(&word("reduction")?).map_err(wrong)?,
         local: text::parse_local(&word("local")?).map_err(wrong)?,
+        beyond,
     })
 }
 

@@ -4,17 +4,18 @@ use std::collections::BTreeMap;
 
 use planner::{Assignment, Attributes, Plan, Refusal, Rules, Space, Value, Workload};
 use target_api::{
-    BuildFailure, BuildInfo, BuildUnit, Captured, CommandSpec, Configured, Estimate, Estimator, Exclusive, Input,
-    InputSet, Malformed, Measurement, Moment, NumericalError, Objective, Of, Pairing, Phase, RunRequest, Sample,
+    BuildFailure, BuildInfo, BuildUnit, Captured, CommandSpec, Configured, Constraints, Estimate, Estimator, Exclusive,
+    Input, InputSet, Malformed, Measurement, Moment, NumericalError, Objective, Of, Pairing, Phase, RunRequest, Sample,
     SourceFile, Verdict,
 };
 
+use crate::costs::CostTable;
 use crate::device::TILES;
 use crate::estimate::{CompactModel, ExpandedModel};
 use crate::geometry::Orientation;
 use crate::legal::{OperandBytes, derived_width};
 use crate::options::IpuOptions;
-use crate::process::{BuildReport, INPUT_FILE, REFERENCE_FILE, Request, RunReport, weights_file};
+use crate::process::{BuildReport, INPUT_FILE, PROFILE_FILE, REFERENCE_FILE, Request, RunReport, weights_file};
 use crate::shards::oriented;
 use crate::unit::{Data, reference};
 use crate::{attributes, half, legal, screen, space, text};
@@ -54,6 +55,12 @@ impl Configuration {
             binary: binary.to_owned(),
             options,
         }
+    }
+
+    /// Prices in force.
+    #[must_use]
+    pub fn costs(&self) -> &CostTable {
+        &self.options.costs
     }
 
     fn command(&self, arguments: &[&str]) -> CommandSpec {
@@ -196,6 +203,10 @@ impl Configured for Configuration {
         "ipu21"
     }
 
+    fn constraints(&self) -> Option<&dyn Constraints> {
+        Some(self)
+    }
+
     fn objective(&self) -> Objective {
         Objective {
             name: "time",
@@ -306,7 +317,8 @@ impl Configured for Configuration {
             .artifacts
             .get(PROGRAM)
             .map_or(PROGRAM_FILE.into(), |path| path.display().to_string());
-        self.command(&["run", &program, &request.inputs.display().to_string()])
+        let profile = request.case_dir.join(PROFILE_FILE).display().to_string();
+        self.command(&["run", &program, &request.inputs.display().to_string(), &profile])
     }
 
     fn parse_run(&self, _: &Workload, captured: &Captured) -> Result<Measurement, Malformed> {

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::beyond::Beyond;
+
 /// Where the resident copy of the weights lies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Memory {
@@ -80,6 +82,8 @@ pub struct Geometry {
     pub staging: Staging,
     /// What happens to local weights.
     pub local: Local,
+    /// What the published planner does not have.
+    pub beyond: Beyond,
 }
 
 impl Geometry {

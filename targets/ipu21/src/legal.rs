@@ -6,6 +6,7 @@
 
 use planner::{GemmExtents, Refusal};
 
+use crate::beyond::Grain;
 use crate::device::{DATA_BYTES, ELEMENT_BYTES, INTERLEAVED_BYTES, PANEL, ROW_BLOCK, TILES, WORD_BYTES};
 use crate::geometry::{Geometry, Local, Orientation};
 use crate::shards::{local_inner, oriented};
@@ -79,7 +80,7 @@ pub fn gemm(operation: &str, extents: GemmExtents, g: &Geometry) -> Result<(), R
         );
     }
     let local = local_inner(k, g.inner) / PANEL;
-    if (g.inner - 1) * local >= inner_groups {
+    if g.beyond.grain == Grain::Block && (g.inner - 1) * local >= inner_groups {
         return no(
             "empty-inner",
             format!(

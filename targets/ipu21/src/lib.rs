@@ -1,7 +1,9 @@
 //! The IPU21 tile array as a target: 1,472 tiles with their own memory and a static exchange.
 
 pub mod attributes;
+pub mod beyond;
 pub mod configured;
+pub mod constraints;
 pub mod costs;
 pub mod device;
 pub mod estimate;
@@ -14,14 +16,17 @@ pub mod mapping;
 pub mod options;
 pub mod parameters;
 pub mod process;
+pub mod profile;
 pub mod program;
 pub mod screen;
+pub mod search;
 pub mod shards;
 pub mod space;
 pub mod target;
 pub mod text;
 pub mod traffic;
 pub mod unit;
+pub mod why;
 pub mod work;
 
 pub use target::Ipu21;

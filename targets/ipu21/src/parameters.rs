@@ -14,8 +14,10 @@ pub fn offsets(products: &[Shards]) -> Vec<usize> {
         .iter()
         .map(|shards| {
             let sizes: Vec<usize> = (0..shards.inner.parts())
-                .flat_map(|_| 0..shards.columns.parts())
-                .map(|column| ELEMENT_BYTES * shards.local_inner() * shards.columns.range(column).len())
+                .flat_map(|inner| (0..shards.columns.parts()).map(move |column| (inner, column)))
+                .map(|(inner, column)| {
+                    ELEMENT_BYTES * shards.inner.range(inner).len() * shards.columns.range(column).len()
+                })
                 .collect();
             let worst = |offset: usize| {
                 let mut most = 0;
@@ -25,7 +27,13 @@ pub fn offsets(products: &[Shards]) -> Vec<usize> {
                 }
                 most
             };
-            let offset = (0..TILES).min_by_key(|&offset| (worst(offset), offset)).unwrap_or(0);
+            // No offset does better than the most loaded tile or the largest shard by itself: the first that is as
+            // good needs no other to be looked at.
+            let bound = load.iter().chain(&sizes).copied().max().unwrap_or(0);
+            let offset = (0..TILES)
+                .find(|&offset| worst(offset) == bound)
+                .or_else(|| (0..TILES).min_by_key(|&offset| (worst(offset), offset)))
+                .unwrap_or(0);
             for (shard, bytes) in sizes.iter().enumerate() {
                 load[(offset + shard) % TILES] += bytes;
             }

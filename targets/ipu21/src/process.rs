@@ -8,12 +8,13 @@ use crate::costs::CostTable;
 use crate::device::PANEL;
 use crate::exchange::Policy;
 use crate::program::Program;
-use crate::traffic::PhaseKind;
 use crate::unit::{self, Compiled, Data};
-use crate::{estimate, half, mapping, text};
+use crate::{estimate, half, mapping, profile, text};
 
 /// File of the activations.
 pub const INPUT_FILE: &str = "input.f16";
+/// File of the profile that a run writes into its case's folder.
+pub const PROFILE_FILE: &str = "profile.json";
 /// File of the reference result.
 pub const REFERENCE_FILE: &str = "reference.f64";
 
@@ -104,6 +105,15 @@ impl Request {
         Program::new(&self.workload, &geometries, mapping)
     }
 
+    /// Canonical text of the plan.
+    fn text(&self) -> String {
+        let mut words = self.constraints.clone();
+        if self.mapping != "identity" {
+            words.push(format!("mapping={}", self.mapping));
+        }
+        words.join(" ")
+    }
+
     /// Compiles the request.
     pub fn compile(&self) -> Result<Compiled, Refusal> {
         unit::compile(self.program()?, Policy::default())
@@ -128,8 +138,17 @@ pub fn build(request: &str) -> Result<String, String> {
     serde_json::to_string(&report).map_err(|error| error.to_string())
 }
 
-/// Runs what [`build`] gave on input files that `read` returns by name; gives a [`RunReport`] (JSON).
-pub fn run(built: &str, read: &dyn Fn(&str) -> Result<Vec<u8>, String>) -> Result<String, String> {
+/// What a run gives, as text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ran {
+    /// A [`RunReport`] (JSON).
+    pub report: String,
+    /// A [`Profile`](crate::profile::Profile) (JSON).
+    pub profile: String,
+}
+
+/// Runs what [`build`] gave on input files that `read` returns by name.
+pub fn run(built: &str, read: &dyn Fn(&str) -> Result<Vec<u8>, String>) -> Result<Ran, String> {
     let request = match serde_json::from_str(built).map_err(unreadable)? {
         BuildReport::Built { request, .. } => request,
         BuildReport::Refused { refusal } => return Err(refusal.to_string()),
@@ -149,7 +168,12 @@ pub fn run(built: &str, read: &dyn Fn(&str) -> Result<Vec<u8>, String>) -> Resul
     check_sizes(&request.workload, &data, &reference)?;
     let result = unit::run(&compiled, &data);
     let report = report(&request, &compiled, &result, &reference);
-    serde_json::to_string(&report).map_err(|error| error.to_string())
+    let profile = profile::profile(&compiled, &request.costs, &request.text());
+    let json = |error: serde_json::Error| error.to_string();
+    Ok(Ran {
+        report: serde_json::to_string(&report).map_err(json)?,
+        profile: serde_json::to_string(&profile).map_err(json)?,
+    })
 }
 
 fn f16(bytes: &[u8]) -> Vec<f32> {
@@ -214,11 +238,7 @@ fn phases(request: &Request, compiled: &Compiled) -> Vec<PhaseReport> {
             .products
             .get(timing.product)
             .map_or("", |product| product.name.as_str());
-        let (exchange, work) = match timing.kind {
-            PhaseKind::Weights => ("weights".to_owned(), "gemm".to_owned()),
-            PhaseKind::Gather => ("gather".to_owned(), "gemm".to_owned()),
-            PhaseKind::Reduction(stage) => (format!("reduction-{stage}"), format!("sum-{stage}")),
-        };
+        let (exchange, work) = profile::names(timing.kind);
         reports.push(PhaseReport {
             name: format!("{product}.{exchange}"),
             kind: "exchange".to_owned(),

@@ -69,6 +69,16 @@ impl Program {
 
 /// The products of a workload under these geometries, legal or not; fails where the workload is no chain of as many.
 pub fn products(workload: &Workload, geometries: &[Geometry]) -> Result<Vec<Product>, Refusal> {
+    let mut products = unplaced(workload, geometries)?;
+    let shards: Vec<Shards> = products.iter().map(|product| product.shards).collect();
+    for (product, offset) in products.iter_mut().zip(parameters::offsets(&shards)) {
+        product.weight_offset = offset;
+    }
+    Ok(products)
+}
+
+/// Like [`products`], but no weights have a place: all offsets are 0.
+pub fn unplaced(workload: &Workload, geometries: &[Geometry]) -> Result<Vec<Product>, Refusal> {
     let chain = chain(workload)?;
     if chain.len() != geometries.len() {
         return Err(Refusal::new(
@@ -81,20 +91,14 @@ pub fn products(workload: &Workload, geometries: &[Geometry]) -> Result<Vec<Prod
             ),
         ));
     }
-    let shards: Vec<Shards> = chain
-        .iter()
-        .zip(geometries)
-        .map(|((_, extents, _), g)| Shards::new(*extents, g))
-        .collect();
-    let offsets = parameters::offsets(&shards);
-    let products = chain.into_iter().zip(geometries).zip(shards.into_iter().zip(offsets));
+    let products = chain.into_iter().zip(geometries);
     Ok(products
-        .map(|(((name, extents, gelu), geometry), (shards, weight_offset))| Product {
+        .map(|((name, extents, gelu), geometry)| Product {
             name: name.to_owned(),
             extents,
             geometry: *geometry,
-            shards,
-            weight_offset,
+            shards: Shards::new(extents, geometry),
+            weight_offset: 0,
             gelu,
         })
         .collect())

@@ -4,6 +4,7 @@
 
 use planner::GemmExtents;
 
+use crate::beyond::Beyond;
 use crate::device::{ELEMENT_BYTES, PANEL, ROW_BLOCK, TILES};
 use crate::geometry::{Geometry, Local, Memory, Orientation, Staging};
 use crate::legal::derived_width;
@@ -71,6 +72,7 @@ pub fn geometries(extents: GemmExtents, orientation: Orientation) -> Vec<Geometr
                     orientation,
                     staging: Staging::Complete,
                     local: Local::Direct,
+                    beyond: Beyond::default(),
                 });
             }
         }

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use planner::GemmExtents;
 
+use crate::beyond::{Grain, Order};
 use crate::device::{PANEL, ROW_BLOCK};
 use crate::geometry::{Geometry, Orientation};
 
@@ -99,6 +100,8 @@ pub struct Shards {
     pub result_rows: Axis,
     /// Columns of the result grid.
     pub result_columns: Axis,
+    /// How cells are numbered.
+    order: Order,
 }
 
 /// Extents as the matrix unit sees them: rows, inner, columns.
@@ -121,16 +124,25 @@ impl Shards {
         Self {
             rows: Axis::new(m, ROW_BLOCK, g.rows),
             columns: Axis::new(n, PANEL, g.columns),
-            inner: Axis::new(k, local_inner(k, g.inner), g.inner),
+            inner: Axis::new(
+                k,
+                match g.beyond.grain {
+                    Grain::Block => local_inner(k, g.inner),
+                    Grain::Panel => PANEL,
+                },
+                g.inner,
+            ),
             result_rows: Axis::new(m, ROW_BLOCK, g.rows * g.result_rows),
             result_columns: Axis::new(n, PANEL, g.columns * g.result_columns),
+            order: g.beyond.order,
         }
     }
 
-    /// Planned tile of a compute cell: columns change fastest, then inner, then rows.
+    /// Planned tile of a compute cell. In the published order columns change fastest, then inner, then rows.
     #[must_use]
     pub fn compute_tile(&self, cell: Cell) -> usize {
-        cell.column + self.columns.parts() * (cell.inner + self.inner.parts() * cell.row)
+        let extents = [self.rows.parts(), self.columns.parts(), self.inner.parts()];
+        self.order.number([cell.row, cell.column, cell.inner], extents)
     }
 
     /// Planned tile of a cell of the result grid.
@@ -139,7 +151,7 @@ impl Shards {
         column + self.result_columns.parts() * row
     }
 
-    /// All compute cells, in the order of their tiles.
+    /// All compute cells, in the published order of their tiles.
     pub fn cells(&self) -> impl Iterator<Item = Cell> + use<> {
         let (rows, inner, columns) = (self.rows.parts(), self.inner.parts(), self.columns.parts());
         (0..rows).flat_map(move |row| {
@@ -147,7 +159,7 @@ impl Shards {
         })
     }
 
-    /// Elements of the axis that is summed over on every tile, padding included.
+    /// Most elements of the axis that is summed over on one tile, padding included.
     #[must_use]
     pub fn local_inner(&self) -> usize {
         self.inner.widest()

@@ -1,5 +1,7 @@
-//! Constraint texts: `OP:RxCxK:RRxRC:COLUMNS:MEMORY:ORIENTATION:REDUCTION:LOCAL`.
+//! Constraint texts: `OP:RxCxK:RRxRC:COLUMNS:MEMORY:ORIENTATION:REDUCTION:LOCAL`, and behind these what goes beyond the
+//! published planner ([`Beyond::read`]).
 
+use crate::beyond::Beyond;
 use crate::geometry::{Geometry, Local, Memory, Orientation, Staging};
 
 /// A constraint text that can't be read.
@@ -15,7 +17,7 @@ pub struct TextError {
 /// The constraint text of the operation at `index` in its workload.
 #[must_use]
 pub fn print(index: usize, g: &Geometry) -> String {
-    format!(
+    let mut text = format!(
         "{index}:{}x{}x{}:{}x{}:{}:{}:{}:{}:{}",
         g.rows,
         g.columns,
@@ -27,7 +29,12 @@ pub fn print(index: usize, g: &Geometry) -> String {
         g.orientation,
         g.staging,
         g.local
-    )
+    );
+    for field in g.beyond.fields() {
+        text.push(':');
+        text.push_str(&field);
+    }
+    text
 }
 
 /// Reads a constraint text: the operation's index and its geometry.
@@ -40,12 +47,27 @@ pub fn parse(text: &str) -> Result<(usize, Geometry), TextError> {
 
 fn fields(text: &str) -> Result<(usize, Geometry), String> {
     let fields: Vec<&str> = text.split(':').collect();
-    let [index, grid, factors, width, memory, orientation, staging, local] = fields[..] else {
+    let [
+        index,
+        grid,
+        factors,
+        width,
+        memory,
+        orientation,
+        staging,
+        local,
+        ref further @ ..,
+    ] = fields[..]
+    else {
         return Err(format!(
             "expected 8 fields `OP:RxCxK:RRxRC:COLUMNS:MEMORY:ORIENTATION:REDUCTION:LOCAL`, found {}",
             fields.len()
         ));
     };
+    let mut beyond = Beyond::default();
+    for field in further {
+        beyond.read(field)?;
+    }
     let index = index
         .parse()
         .map_err(|_| format!("operation: expected its index, found `{index}`"))?;
@@ -63,6 +85,7 @@ fn fields(text: &str) -> Result<(usize, Geometry), String> {
         orientation: parse_orientation(orientation)?,
         staging: parse_staging(staging)?,
         local: parse_local(local)?,
+        beyond,
     };
     Ok((index, geometry))
 }
@@ -130,6 +153,7 @@ mod tests {
             "0:4x92x4:4x1:48:interleaved:normal:complete:direct",
             "2:4x24x15:5x3:48:standard:normal:batch-7:direct",
             "2:16x23x4:4x1:32:interleaved:swapped:streamed:match-remote",
+            "2:4x24x15:15x1:48:standard:normal:complete:direct:k-grain-16:order-rows-inner-columns:sum-tree",
         ] {
             let (index, geometry) = parse(text).unwrap();
             assert_eq!(print(index, &geometry), text);
@@ -149,6 +173,7 @@ mod tests {
             ("0:4x92x4:4x1:48:standard:turned:complete:direct", "orientation"),
             ("0:4x92x4:4x1:48:standard:normal:batch-0:direct", "reduction"),
             ("0:4x92x4:4x1:48:standard:normal:complete:near", "local"),
+            ("0:4x92x4:4x1:48:standard:normal:complete:direct:cyclic", "`cyclic`"),
         ];
         for (text, field) in cases {
             let message = parse(text).unwrap_err().to_string();

@@ -1,5 +1,6 @@
 //! What tiles compute between exchange phases.
 
+use crate::beyond::Sum;
 use crate::costs::CostTable;
 use crate::device::{ELEMENT_BYTES, PANEL, ROW_BLOCK, TILES};
 use crate::program::Program;
@@ -156,7 +157,7 @@ fn gemm(program: &Program, at: usize) -> Segment {
         .into_iter()
         .filter(|delivery| delivery.local_copy)
     {
-        let bytes = ELEMENT_BYTES * s.local_inner() * s.columns.range(delivery.column).len();
+        let bytes = ELEMENT_BYTES * s.inner.range(delivery.inner).len() * s.columns.range(delivery.column).len();
         segment.calls[delivery.owner].push(Call::Copy(Copy {
             panels: 1,
             panel_bytes: bytes,
@@ -166,7 +167,7 @@ fn gemm(program: &Program, at: usize) -> Segment {
     for cell in s.cells() {
         segment.calls[program.mapping[s.compute_tile(cell)]].push(Call::Gemm {
             rows: s.rows.range(cell.row).len(),
-            inner: s.local_inner(),
+            inner: s.inner.range(cell.inner).len(),
             columns: s.columns.range(cell.column).len(),
         });
     }
@@ -181,10 +182,13 @@ fn reduce(program: &Program, at: usize, all: &[Intersection], stage: usize) -> S
         if stage == 0 && x.seed_is_local {
             calls.push(Call::Copy(copy(x, s.rows.range(x.row).len())));
         }
-        calls.push(Call::Reduce {
-            elements: x.elements(),
-            partials: x.stages[stage].len() + 1,
-        });
+        let elements = x.elements();
+        let partials = x.stages[stage].len() + 1;
+        match program.products[at].geometry.beyond.sum {
+            Sum::Chain => calls.push(Call::Reduce { elements, partials }),
+            // No kernel keeps a tree's sums: each addition is a call.
+            Sum::Tree => calls.extend((1..partials).map(|_| Call::Reduce { elements, partials: 2 })),
+        }
     }
     segment
 }
@@ -226,7 +230,7 @@ fn clear(program: &Program, next: usize, segment: &mut Segment) {
         let panels = s.inner.logical(cell.inner).len().div_ceil(PANEL);
         let rows = s.rows.range(cell.row).len();
         let line = PANEL * ELEMENT_BYTES;
-        let tail = s.local_inner() / PANEL - panels;
+        let tail = s.inner.range(cell.inner).len() / PANEL - panels;
         if tail > 0 {
             calls.push(Call::Fill {
                 bytes: tail * rows * line,

@@ -82,6 +82,57 @@ fn plans_compute_the_product() {
     }
 }
 
+/// Forms that the published planner does not have: uneven local K, other grid orders, a tree of additions.
+const BEYOND: &[(&str, &str)] = &[
+    (
+        "0:4x5x4:3x1:48:interleaved:normal:complete:direct:k-grain-16",
+        "2:3x3x4:4x1:32:standard:normal:batch-2:direct:k-grain-16:order-rows-inner-columns",
+    ),
+    (
+        "0:4x4x3:1x3:64:standard:normal:complete:direct:order-inner-rows-columns:sum-tree",
+        "2:2x3x5:2x2:32:interleaved:normal:complete:direct:order-columns-rows-inner:sum-tree",
+    ),
+];
+
+#[test]
+fn forms_beyond_the_published_planner_compute_the_product() {
+    let workload = mlp(61, 96, 200, 90);
+    for (up, down) in BEYOND {
+        let compiled = compile(&workload, up, down, program::identity());
+        let worst = error(&workload, &compiled);
+        assert!(worst < 0.01, "{up} {down}: {worst}");
+    }
+}
+
+#[test]
+fn panels_of_k_may_be_dealt_out_where_whole_blocks_leave_one_empty() {
+    let workload = mlp(61, 96, 208, 90);
+    // 13 panels over 5 partitions: whole blocks of 3 leave the last one 1; over 6 the last block would be empty.
+    let down = "2:3x3x6:6x1:32:interleaved:normal:complete:direct";
+    let geometries = [CASES[0].0, down].map(|constraint| text::parse(constraint).unwrap().1);
+    let refusal = Program::new(&workload, &geometries, program::identity()).unwrap_err();
+    assert_eq!(refusal.rule, "empty-inner");
+    let compiled = compile(
+        &workload,
+        CASES[0].0,
+        &format!("{down}:k-grain-16"),
+        program::identity(),
+    );
+    let inner = compiled.program.products[1].shards.inner;
+    let lengths: Vec<usize> = (0..6).map(|part| inner.range(part).len()).collect();
+    assert_eq!(lengths, [48, 32, 32, 32, 32, 32]);
+    assert!(error(&workload, &compiled) < 0.01);
+}
+
+#[test]
+fn a_tree_rounds_otherwise_than_a_chain() {
+    let workload = mlp(61, 96, 200, 90);
+    let data = Data::new(&workload, 7);
+    let run = |down: &str| unit::run(&compile(&workload, CASES[0].0, down, program::identity()), &data);
+    let down = "2:2x3x5:2x2:32:interleaved:normal:complete:direct";
+    assert_ne!(run(down), run(&format!("{down}:sum-tree")));
+}
+
 #[test]
 fn a_wrong_schedule_gives_a_wrong_answer() {
     let workload = mlp(61, 96, 200, 90);

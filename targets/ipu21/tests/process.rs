@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use planner::{Assignment, Workload};
 use target_api::{BuildFailure, BuildInfo, Captured, Configured, Machine, Target, Verdict};
+use target_ipu21::profile::{self, Profile};
 use target_ipu21::{Ipu21, attributes, process, text};
 
 fn mlp() -> Workload {
@@ -81,11 +82,12 @@ fn a_plan_is_built_run_and_measured() {
         file.map(|file| file.bytes.clone())
             .ok_or_else(|| format!("no `{name}`"))
     };
-    let stdout = process::run(&built, &read).unwrap();
-    assert_eq!(process::run(&built, &read).unwrap(), stdout);
+    let ran = process::run(&built, &read).unwrap();
+    assert_eq!(process::run(&built, &read).unwrap(), ran);
+    check_profile(&ran);
     let captured = Captured {
         exit_code: Some(0),
-        stdout,
+        stdout: ran.report,
         ..Captured::default()
     };
     let measurement = target.parse_run(&workload, &captured).unwrap();
@@ -104,7 +106,7 @@ fn a_plan_is_built_run_and_measured() {
     };
     let captured = Captured {
         exit_code: Some(0),
-        stdout: process::run(&built, &spoiled).unwrap(),
+        stdout: process::run(&built, &spoiled).unwrap().report,
         ..Captured::default()
     };
     assert!(matches!(
@@ -115,6 +117,61 @@ fn a_plan_is_built_run_and_measured() {
     let short = |name: &str| read(name).map(|bytes| bytes[2..].to_vec());
     let message = process::run(&built, &short).unwrap_err();
     assert!(message.contains("weights-up.f16"), "{message}");
+}
+
+/// The profile tells the same time as the report, in all its sums.
+fn check_profile(ran: &process::Ran) {
+    let report: process::RunReport = serde_json::from_str(&ran.report).expect("a report");
+    let profile: Profile = serde_json::from_str(&ran.profile).expect("a profile");
+    assert_eq!(profile.cycles, report.cycles);
+    assert_eq!(profile.plan, format!("{UP} {DOWN}"));
+    let names: Vec<&str> = profile.steps.iter().map(|step| step.name.as_str()).collect();
+    assert_eq!(
+        names,
+        ["up.weights", "up.reduction-0", "down.gather", "down.reduction-0"]
+    );
+    for step in &profile.steps {
+        assert_eq!(step.segment.cycles.len(), 1472);
+        for (cycles, calls) in step.segment.cycles.iter().zip(&step.segment.calls) {
+            assert_eq!(
+                calls.iter().map(|&call| profile.calls[call].cycles).sum::<usize>(),
+                *cycles
+            );
+        }
+        let busy = step
+            .lanes
+            .send
+            .iter()
+            .chain(&step.lanes.receive)
+            .copied()
+            .max()
+            .expect("tiles");
+        assert!(
+            busy <= step.scheduled,
+            "{}: {busy} cycles of {}",
+            step.name,
+            step.scheduled
+        );
+        assert!(
+            busy >= step.endpoint_bounds[0].min(step.endpoint_bounds[1]),
+            "{}",
+            step.name
+        );
+    }
+    let last = profile.steps.last().expect("tiles");
+    let work = last.segment.cycles.iter().copied().max().expect("tiles");
+    assert_eq!(last.start + last.after_arrival + work, profile.cycles);
+    let summary = profile::summary(&profile);
+    let operations: usize = summary.operations.iter().map(|o| o.exchange + o.compute).sum();
+    assert_eq!(operations, profile.cycles);
+    let barriers: usize = summary.barriers.iter().map(|barrier| barrier.scheduled).sum();
+    assert_eq!(barriers, profile.steps.iter().map(|step| step.scheduled).sum::<usize>());
+    let all: usize = profile.steps.iter().flat_map(|step| &step.segment.cycles).sum();
+    assert_eq!(
+        summary.kernels.iter().map(|kernel| kernel.tile_cycles).sum::<usize>(),
+        all
+    );
+    assert_eq!(summary.kernels[0].kernel, "gemm");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The compact estimate: one step after another, each with the largest local shape.
 
+use crate::beyond::Sum;
 use crate::costs::CostTable;
 use crate::device::ELEMENT_BYTES;
 use crate::geometry::Orientation;
@@ -34,48 +35,72 @@ pub fn compact(products: &[Product], costs: &CostTable) -> Compact {
     let mut sum = Compact::default();
     let mut source: Option<Held> = None;
     for product in products {
-        let s = &product.shards;
-        let left = ELEMENT_BYTES * s.left_elements();
-        let right = ELEMENT_BYTES * s.right_elements();
-        let (weights, activations) = match product.geometry.orientation {
-            Orientation::Normal => (right, left),
-            Orientation::Swapped => (left, right),
-        };
-        let mut copy = |held: Held, bytes: usize| {
-            let spread = bytes * product.geometry.tiles() / held.tiles;
-            sum.exchange += costs.unplaced_exchange(bytes.max(spread.min(held.bytes)), 1);
-            sum.copies += costs.copy(bytes);
-        };
-        // Each weight shard has one owner, so owner and receiver hold the same bytes.
-        copy(
-            Held {
-                bytes: weights,
-                tiles: product.geometry.tiles(),
-            },
-            weights,
-        );
-        if let Some(held) = source {
-            copy(held, activations);
-        }
-        sum.gemm += costs.gemm(s.rows.widest(), s.local_inner(), s.columns.widest());
-
-        let owned = s.owned_elements();
-        let remote = s.inner.parts() - 1;
-        let stages = product.geometry.staging.stages(remote);
-        sum.exchange += costs.unplaced_exchange(ELEMENT_BYTES * owned * remote, stages.len());
-        sum.reduction += stages
-            .iter()
-            .map(|partials| costs.reduction(owned, partials + 1))
-            .sum::<usize>();
-        if product.gelu {
-            sum.elementwise += costs.gelu(owned);
-        }
-        source = Some(Held {
-            bytes: ELEMENT_BYTES * owned,
-            tiles: s.result_rows.parts() * s.result_columns.parts(),
-        });
+        source = Some(add(&mut sum, product, source, costs));
     }
     sum
+}
+
+/// What one product adds by itself, in cycles, when its activations (unless it is the first) come from as many tiles
+/// as it computes on.
+#[must_use]
+pub fn compact_alone(product: &Product, first: bool, costs: &CostTable) -> usize {
+    let mut sum = Compact::default();
+    let s = &product.shards;
+    let bytes = ELEMENT_BYTES
+        * match product.geometry.orientation {
+            Orientation::Normal => s.left_elements(),
+            Orientation::Swapped => s.right_elements(),
+        };
+    let tiles = product.geometry.tiles();
+    add(&mut sum, product, (!first).then_some(Held { bytes, tiles }), costs);
+    sum.total()
+}
+
+/// Adds one product; `source` is the result of the one before it. Gives this one's.
+fn add(sum: &mut Compact, product: &Product, source: Option<Held>, costs: &CostTable) -> Held {
+    let s = &product.shards;
+    let left = ELEMENT_BYTES * s.left_elements();
+    let right = ELEMENT_BYTES * s.right_elements();
+    let (weights, activations) = match product.geometry.orientation {
+        Orientation::Normal => (right, left),
+        Orientation::Swapped => (left, right),
+    };
+    let mut copy = |held: Held, bytes: usize| {
+        let spread = bytes * product.geometry.tiles() / held.tiles;
+        sum.exchange += costs.unplaced_exchange(bytes.max(spread.min(held.bytes)), 1);
+        sum.copies += costs.copy(bytes);
+    };
+    // Each weight shard has one owner, so owner and receiver hold the same bytes.
+    copy(
+        Held {
+            bytes: weights,
+            tiles: product.geometry.tiles(),
+        },
+        weights,
+    );
+    if let Some(held) = source {
+        copy(held, activations);
+    }
+    sum.gemm += costs.gemm(s.rows.widest(), s.local_inner(), s.columns.widest());
+
+    let owned = s.owned_elements();
+    let remote = s.inner.parts() - 1;
+    let stages = product.geometry.staging.stages(remote);
+    sum.exchange += costs.unplaced_exchange(ELEMENT_BYTES * owned * remote, stages.len());
+    sum.reduction += stages
+        .iter()
+        .map(|partials| match product.geometry.beyond.sum {
+            Sum::Chain => costs.reduction(owned, partials + 1),
+            Sum::Tree => partials * costs.reduction(owned, 2),
+        })
+        .sum::<usize>();
+    if product.gelu {
+        sum.elementwise += costs.gelu(owned);
+    }
+    Held {
+        bytes: ELEMENT_BYTES * owned,
+        tiles: s.result_rows.parts() * s.result_columns.parts(),
+    }
 }
 
 /// What the tiles that hold a value hold of it.

@@ -7,7 +7,7 @@ use super::{compact, expanded};
 use crate::attributes;
 use crate::costs::CostTable;
 use crate::mapping;
-use crate::program::{Program, products};
+use crate::program::{Program, unplaced};
 use crate::traffic::phases;
 use crate::work::segments;
 
@@ -62,7 +62,7 @@ impl Estimator for CompactModel {
 
     fn estimate(&self, workload: &Workload, plan: &Plan) -> Estimate {
         let typed = attributes::plan(workload, &plan.attributes);
-        let Ok(products) = typed.and_then(|typed| products(workload, &typed.geometries)) else {
+        let Ok(products) = typed.and_then(|typed| unplaced(workload, &typed.geometries)) else {
             return hopeless(self.name());
         };
         let c = compact(&products, &self.costs);

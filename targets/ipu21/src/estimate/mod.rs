@@ -4,6 +4,6 @@ mod compact;
 mod estimators;
 mod expanded;
 
-pub use compact::{Compact, compact};
+pub use compact::{Compact, compact, compact_alone};
 pub use estimators::{CompactModel, ExpandedModel};
 pub use expanded::{Expanded, expanded};

@@ -34,7 +34,7 @@ impl Addresses {
             for inner in 0..s.inner.parts() {
                 for column in 0..s.columns.parts() {
                     resident[program.weight_owner(product, inner, column)] =
-                        ELEMENT_BYTES * s.local_inner() * s.columns.range(column).len();
+                        ELEMENT_BYTES * s.inner.range(inner).len() * s.columns.range(column).len();
                 }
             }
         }

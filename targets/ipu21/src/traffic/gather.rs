@@ -44,7 +44,10 @@ pub fn pieces(program: &Program, at: usize) -> Vec<Piece> {
                 let columns = s.result_columns.range(b);
                 let source = program.mapping[s.owner_tile(a, b)];
                 for column in columns.clone().step_by(PANEL) {
-                    let inner = column / next.local_inner();
+                    let Some(inner) = next.inner.touching(column..column + PANEL).next() else {
+                        continue;
+                    };
+                    let first = next.inner.range(inner).start;
                     let mut destinations: Vec<usize> = (0..next.columns.parts())
                         .map(|column| program.mapping[next.compute_tile(Cell { row, column, inner })])
                         .collect();
@@ -54,7 +57,7 @@ pub fn pieces(program: &Program, at: usize) -> Vec<Piece> {
                         .map(|at| destinations.remove(at))
                         .is_ok();
                     let from = (column - columns.start) * physical.len() + (rows.start - physical.start) * PANEL;
-                    let to = (column % next.local_inner()) * target.len() + (rows.start - target.start) * PANEL;
+                    let to = (column - first) * target.len() + (rows.start - target.start) * PANEL;
                     let place = |buffer, elements: usize| Place {
                         buffer,
                         offset: elements * ELEMENT_BYTES,

@@ -61,7 +61,7 @@ pub(super) fn transfers(program: &Program, at: usize) -> Vec<Transfer> {
         .into_iter()
         .filter(|delivery| !delivery.destinations.is_empty())
         .flat_map(|d| {
-            let elements = s.local_inner() * s.columns.range(d.column).len();
+            let elements = s.inner.range(d.inner).len() * s.columns.range(d.column).len();
             let (from, to) = (Buffer::Resident(at), Buffer::Weights(at));
             let place = |buffer| Place { buffer, offset: 0 };
             Transfer::split(d.owner, &d.destinations, elements, place(from), place(to))

@@ -45,3 +45,33 @@ pub(super) fn reduce(scratch: &mut [f32], elements: usize, partials: usize) {
         }
     }
 }
+
+/// Adds neighbouring partials in pairs, then pairs of pairs, rounding each sum; the result is where the first one was.
+pub(super) fn reduce_tree(scratch: &mut [f32], elements: usize, partials: usize) {
+    let mut step = 1;
+    while step < partials {
+        for first in (0..partials - step).step_by(2 * step) {
+            let (left, right) = scratch.split_at_mut((first + step) * elements);
+            let sums = &mut left[first * elements..][..elements];
+            for (sum, x) in sums.iter_mut().zip(&right[..elements]) {
+                *sum = half::round(*sum + x);
+            }
+        }
+        step *= 2;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_two_orders_of_a_sum_round_differently() {
+        // 2048 + 1 is 2048 in float16 (ties to even), but 2048 + (1 + 1) is 2050.
+        let partials = [2048.0, 1.0, 1.0, 1.0];
+        let (mut chain, mut tree) = (partials, partials);
+        reduce(&mut chain, 1, 4);
+        reduce_tree(&mut tree, 1, 4);
+        assert_eq!((chain[0], tree[0]), (2048.0, 2050.0));
+    }
+}

@@ -48,6 +48,13 @@ impl Machine {
         self.tiles[tile].insert(buffer, values);
     }
 
+    /// Takes a buffer away from all tiles: nothing reads it any more.
+    pub(super) fn discard(&mut self, buffer: Buffer) {
+        for tile in &mut self.tiles {
+            tile.remove(&buffer);
+        }
+    }
+
     /// Takes a buffer away.
     pub(super) fn take(&mut self, tile: usize, buffer: Buffer) -> Vec<f32> {
         self.tiles[tile].remove(&buffer).unwrap_or_default()

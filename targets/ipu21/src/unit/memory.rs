@@ -69,7 +69,7 @@ fn held(program: &Program, at: usize, resident: &mut [Peak]) -> Vec<Held> {
     let s = &product.shards;
     let mut tiles = vec![Held::default(); TILES];
     for delivery in deliveries(program, at) {
-        let bytes = ELEMENT_BYTES * s.local_inner() * s.columns.range(delivery.column).len();
+        let bytes = ELEMENT_BYTES * s.inner.range(delivery.inner).len() * s.columns.range(delivery.column).len();
         let home = &mut resident[delivery.owner];
         match product.geometry.memory {
             Memory::Interleaved => home.interleaved += bytes,
@@ -88,7 +88,7 @@ fn held(program: &Program, at: usize, resident: &mut [Peak]) -> Vec<Held> {
     for cell in s.cells() {
         let rows = s.rows.range(cell.row).len();
         let tile = &mut tiles[program.mapping[s.compute_tile(cell)]];
-        let left = ELEMENT_BYTES * rows * s.local_inner() + LEFT_TAIL_BYTES;
+        let left = ELEMENT_BYTES * rows * s.inner.range(cell.inner).len() + LEFT_TAIL_BYTES;
         tile.left = left.next_multiple_of(STANDARD_ELEMENT);
         let partial = ELEMENT_BYTES * rows * s.columns.range(cell.column).len();
         tile.partial = partial.next_multiple_of(INTERLEAVED_ELEMENT);
@@ -144,7 +144,8 @@ pub fn check(program: &Program, phases: &[Phase]) -> Result<(), Refusal> {
 }
 
 /// Estimated bytes of each tile's exchange tables: a word for each phase, nine for each transfer at either end.
-fn table_bytes(phases: &[Phase]) -> Vec<usize> {
+#[must_use]
+pub fn table_bytes(phases: &[Phase]) -> Vec<usize> {
     let mut bytes = vec![4 * phases.len(); TILES];
     for t in phases.iter().flat_map(|phase| &phase.transfers) {
         bytes[t.source] += 36;

@@ -11,7 +11,7 @@ mod timing;
 
 pub use compile::{Compiled, compile};
 pub use data::{Data, reference};
-pub use memory::{Peak, check, peaks};
+pub use memory::{Peak, check, peaks, table_bytes};
 pub use replay::{Delivery, replay};
 pub use run::run;
 pub use timing::{PhaseTiming, Timing, timing};

@@ -7,6 +7,7 @@ use super::compile::Compiled;
 use super::data::Data;
 use super::machine::Machine;
 use super::{kernels, replay};
+use crate::beyond::Sum;
 use crate::device::{ELEMENT_BYTES, PANEL, WORD_BYTES};
 use crate::geometry::Memory;
 use crate::half;
@@ -26,13 +27,22 @@ pub fn run(compiled: &Compiled, data: &Data) -> Vec<f32> {
         }
         let at = phase.product;
         match phase.kind {
-            PhaseKind::Weights | PhaseKind::Gather => gemm(program, at, &mut machine),
+            PhaseKind::Weights | PhaseKind::Gather => {
+                gemm(program, at, &mut machine);
+                machine.discard(Buffer::Weights(at));
+                machine.discard(Buffer::Resident(at));
+                if let Some(before) = at.checked_sub(1) {
+                    machine.discard(Buffer::Result(before));
+                }
+            }
             PhaseKind::Reduction(stage) => {
                 let all = intersections(program, at);
                 reduce(program, at, &all, stage, &mut machine);
                 let last = all.first().is_none_or(|x| stage + 1 == x.stages.len());
                 if last {
                     finish(program, at, &all, &mut machine);
+                    machine.discard(Buffer::Partial(at));
+                    machine.discard(Buffer::Scratch(at));
                 }
             }
         }
@@ -109,8 +119,9 @@ fn gemm(program: &Program, at: usize, machine: &mut Machine) {
         };
         let (rows, columns) = (s.rows.range(cell.row).len(), s.columns.range(cell.column).len());
         // Read to their full extents: words that never arrived are not numbers.
-        let left = machine.run(tile, place(Buffer::Left(at), 0), rows * s.local_inner());
-        let weights = machine.run(tile, place(weights, 0), s.local_inner() * columns);
+        let inner = s.inner.range(cell.inner).len();
+        let left = machine.run(tile, place(Buffer::Left(at), 0), rows * inner);
+        let weights = machine.run(tile, place(weights, 0), inner * columns);
         let partial = kernels::gemm(&left, &weights, rows, columns);
         machine.take(tile, Buffer::Left(at));
         machine.put(tile, Buffer::Partial(at), partial);
@@ -165,7 +176,10 @@ fn reduce(program: &Program, at: usize, all: &[Intersection], stage: usize, mach
         }
         let partials = x.stages[stage].len() + 1;
         let mut slots = machine.run(x.owner, seed, partials * x.elements());
-        kernels::reduce(&mut slots, x.elements(), partials);
+        match program.products[at].geometry.beyond.sum {
+            Sum::Chain => kernels::reduce(&mut slots, x.elements(), partials),
+            Sum::Tree => kernels::reduce_tree(&mut slots, x.elements(), partials),
+        }
         machine.write(x.owner, seed, &slots[..x.elements()]);
     }
 }
@@ -211,7 +225,7 @@ fn clear(program: &Program, next: usize, machine: &mut Machine) {
         let rows = s.rows.range(cell.row).len();
         let covered = s.rows.logical(cell.row).len();
         let filled = s.inner.logical(cell.inner).len().next_multiple_of(PANEL);
-        for column in (0..s.local_inner()).step_by(PANEL) {
+        for column in (0..s.inner.range(cell.inner).len()).step_by(PANEL) {
             let from = if column < filled { covered } else { 0 };
             let zeros = vec![0.0; (rows - from) * PANEL];
             machine.write(tile, place(Buffer::Left(next), offset(from, column, rows)), &zeros);

@@ -1,0 +1,144 @@
+//! The geometries of one product that are worth combining with those of others.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use planner::GemmExtents;
+use target_api::{SearchStep, Survival};
+
+use super::geometries;
+use crate::costs::CostTable;
+use crate::estimate::compact_alone;
+use crate::geometry::Geometry;
+use crate::program::Product;
+use crate::shards::Shards;
+use crate::text;
+
+/// Product of a chain, without a geometry.
+pub(super) struct Open<'a> {
+    pub(super) name: &'a str,
+    pub(super) extents: GemmExtents,
+    pub(super) gelu: bool,
+    /// Whether its activations come from the host.
+    pub(super) first: bool,
+}
+
+/// Where the owners of a sum lie: what the list is kept diverse in, with the number of inner partitions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Scatter {
+    Collapsed,
+    Rows,
+    Columns,
+    Both,
+}
+
+fn scatter(g: &Geometry) -> Scatter {
+    match (g.result_rows > 1, g.result_columns > 1) {
+        (false, false) => Scatter::Collapsed,
+        (true, false) => Scatter::Rows,
+        (false, true) => Scatter::Columns,
+        (true, true) => Scatter::Both,
+    }
+}
+
+/// Geometries of one kind, the best of them sorted.
+#[derive(Default)]
+struct Kind {
+    found: Vec<(usize, Geometry)>,
+}
+
+impl Kind {
+    fn add(&mut self, scored: (usize, Geometry), most: usize) {
+        self.found.push(scored);
+        if self.found.len() >= 4 * most.max(16) {
+            self.cut(most);
+        }
+    }
+
+    fn cut(&mut self, most: usize) {
+        self.found.sort_by_cached_key(|(score, g)| (*score, text::print(0, g)));
+        self.found.truncate(most);
+    }
+}
+
+/// The shortlist of one product. Half of it are the best by the compact estimate of this product alone, the other half
+/// the best of each kind (inner partitions and scatter direction), then the second best of each kind, and so on.
+pub(super) fn shortlist(
+    open: &Open<'_>,
+    costs: &CostTable,
+    most: usize,
+    watch: &[(String, Geometry)],
+) -> (Vec<Geometry>, SearchStep) {
+    let mut product = None;
+    let mut score = |g: &Geometry| {
+        let product = product.get_or_insert_with(|| Product {
+            name: open.name.to_owned(),
+            extents: open.extents,
+            geometry: *g,
+            shards: Shards::new(open.extents, g),
+            weight_offset: 0,
+            gelu: open.gelu,
+        });
+        product.geometry = *g;
+        product.shards = Shards::new(open.extents, g);
+        compact_alone(product, open.first, costs)
+    };
+    let watched: Vec<(&str, Geometry, usize)> = watch.iter().map(|(name, g)| (name.as_str(), *g, score(g))).collect();
+    let mut better = vec![0; watched.len()];
+    let mut seen = vec![false; watched.len()];
+    let mut kinds: BTreeMap<(usize, Scatter), Kind> = BTreeMap::new();
+    let mut looked_at = 0;
+    let mut dropped = geometries::each(open.name, open.extents, &mut |g| {
+        looked_at += 1;
+        let own = score(&g);
+        for (at, (_, watched, theirs)) in watched.iter().enumerate() {
+            better[at] += usize::from(own < *theirs);
+            seen[at] |= g == *watched;
+        }
+        kinds.entry((g.inner, scatter(&g))).or_default().add((own, g), most);
+    });
+    for kind in kinds.values_mut() {
+        kind.cut(most);
+    }
+    let list = pick(&kinds, most);
+    dropped.insert("rank".to_owned(), looked_at - list.len());
+    let kept: BTreeSet<&Geometry> = list.iter().collect();
+    let watched = watched.iter().enumerate().map(|(at, (name, g, _))| {
+        let survival = Survival {
+            rank: seen[at].then_some(better[at] + 1),
+            survived: kept.contains(g),
+        };
+        ((*name).to_owned(), survival)
+    });
+    let step = SearchStep {
+        name: format!("shortlist of {}", open.name),
+        by: "compact estimate of the product alone; half of the places by rank, half for the best of each K split and \
+             scatter direction"
+            .to_owned(),
+        looked_at,
+        kept: list.len(),
+        dropped,
+        watched: watched.collect(),
+    };
+    (list, step)
+}
+
+fn pick(kinds: &BTreeMap<(usize, Scatter), Kind>, most: usize) -> Vec<Geometry> {
+    let key = |(score, g): &&(usize, Geometry)| (*score, text::print(0, g));
+    let mut all: Vec<&(usize, Geometry)> = kinds.values().flat_map(|kind| &kind.found).collect();
+    all.sort_by_cached_key(key);
+    let mut picked: Vec<Geometry> = all.iter().take(most / 2).map(|(_, g)| *g).collect();
+    let mut known: BTreeSet<Geometry> = picked.iter().copied().collect();
+    for place in 0..most {
+        let mut round: Vec<&(usize, Geometry)> = kinds.values().filter_map(|kind| kind.found.get(place)).collect();
+        round.sort_by_cached_key(key);
+        for (_, g) in round {
+            if picked.len() == most {
+                return picked;
+            }
+            if known.insert(*g) {
+                picked.push(*g);
+            }
+        }
+    }
+    picked
+}
