@@ -7,11 +7,15 @@ use cohort::Snapshot;
 use crate::analysis::Analysis;
 use crate::collect::collect;
 use crate::error::AnalyzeError;
-use crate::report::write;
+use crate::page;
+use crate::report::write_with;
 use crate::rows::evaluate;
 
+/// Name of the page in a report.
+const PAGE: &str = "report.html";
+
 /// Analyses a cohort and writes its report into `report`, which is made if it is not there. Reads nothing but the
-/// snapshot and executes nothing; the same snapshot gives the same bytes.
+/// snapshot and which logs lie in the cohort, and executes nothing; the same snapshot gives the same bytes.
 ///
 /// Errors: [`AnalyzeError::NoCorrectCase`] when nothing can be compared, after the report was written all the same;
 /// every other error before anything was renamed into place, or by the operating system.
@@ -19,7 +23,14 @@ pub fn analyze(snapshot: &Snapshot, report: &Path) -> Result<Analysis, AnalyzeEr
     let state = snapshot.state()?;
     let dataset = collect(snapshot.frozen.manifest(), snapshot.frozen.additions(), &state)?;
     let mut analysis = evaluate(&dataset)?;
-    write(&mut analysis, report)?;
+    fs_err::create_dir_all(report)?;
+    let links = page::Links::find(snapshot.frozen.dir(), report)?;
+    let page = page::render(&page::Input {
+        analysis: &analysis,
+        state: &state,
+        links: &links,
+    })?;
+    write_with(&mut analysis, &[(PAGE, page)], report)?;
     if analysis.has_winner() {
         Ok(analysis)
     } else {

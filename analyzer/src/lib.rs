@@ -2,7 +2,7 @@
 //!
 //! [`collect`] turns a cohort's parts into a [`Dataset`], [`evaluate`](rows::evaluate) turns that into an [`Analysis`]
 //! (both pure), and [`report::write`] writes it down: `report.md`, `summary.csv`, `statistics.json`, and plots as SVG
-//! and PNG. [`analyze()`] does all three; [`tables::render`] shows an analysis on a terminal.
+//! and PNG; [`page`] makes `report.html`. [`analyze()`] does all three; [`tables::render`] shows an analysis on a terminal.
 //!
 //! Identical input gives identical bytes: nothing depends on a clock, on the order of files or on a hash.
 
@@ -18,6 +18,7 @@ mod format;
 mod judge;
 pub mod judgement;
 mod kinds;
+pub mod page;
 pub mod plot;
 pub mod report;
 mod rounds;

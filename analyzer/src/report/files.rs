@@ -19,17 +19,32 @@ pub fn schema() -> schemars::Schema {
 /// [`Analysis::files`]. Every file is written whole into a temporary folder beside its place, synced, and then renamed,
 /// so that a reader sees the old file or the new one. Files of other names are left alone.
 pub fn write(analysis: &mut Analysis, folder: &Path) -> Result<(), AnalyzeError> {
+    write_with(analysis, &[], folder)
+}
+
+/// [`write`], and further files with their names, which follow `report.md`.
+pub fn write_with(
+    analysis: &mut Analysis,
+    further: &[(&str, Vec<u8>)],
+    folder: &Path,
+) -> Result<(), AnalyzeError> {
     fs_err::create_dir_all(folder)?;
     let pictures = pictures(analysis)?;
-    analysis.files = ["report.md", "summary.csv", "statistics.json"]
+    let further_names = further.iter().map(|(name, _)| *name);
+    analysis.files = std::iter::once("report.md")
+        .chain(further_names)
+        .chain(["summary.csv", "statistics.json"])
         .map(str::to_owned)
-        .to_vec();
+        .collect();
     for (stem, _) in &pictures {
         analysis.files.extend([format!("{stem}.svg"), format!("{stem}.png")]);
     }
     let temporary = tempfile::Builder::new().prefix(".writing-").tempdir_in(folder)?;
     let place = |name: &str| temporary.path().join(name);
     fs_err::write(place("report.md"), markdown(analysis))?;
+    for (name, content) in further {
+        fs_err::write(place(name), content)?;
+    }
     fs_err::write(place("summary.csv"), summary(analysis)?)?;
     let mut statistics = serde_json::to_vec_pretty(analysis)?;
     statistics.push(b'\n');

@@ -10,7 +10,7 @@ mod summary;
 mod together;
 
 pub use definitions::{COLUMNS, FIGURES};
-pub use files::{schema, write};
+pub use files::{schema, write, write_with};
 pub use markdown::markdown;
 pub use summary::summary;
 

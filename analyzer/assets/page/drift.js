@@ -1,0 +1,47 @@
+// The control's own times over the sweep.
+
+chart("drift", {
+  low: true,
+  canvas: () => chartedWorkload().drift.seconds.length > LARGE,
+  draw(made) {
+    const { drift } = chartedWorkload();
+    const count = drift.seconds.length;
+    if (!count) return chartedWorkload().paired ? "No round measured the control." : "Values do not vary here, so the control is not run beside each case.";
+    const span = drift.seconds[count - 1];
+    const [one, unit] = span > 7200 ? [3600, "hours"] : span > 180 ? [60, "minutes"] : [1, "seconds"];
+    const times = drift.seconds.map((seconds) => seconds / one);
+    const [, most] = extent(drift.most);
+    // One outlier would flatten the rest: the axis holds 99 % of the slowest calls, and the median of what lies beyond.
+    const sorted = drift.most.slice().sort((a, b) => a - b);
+    const [low] = extent(drift.least);
+    const high = Math.min(most, sorted[Math.floor(0.99 * (count - 1))] * 1.15);
+    const x = axisOver(0, times[count - 1] || 1, { name: `${unit} since the first round`, pad: 0.01, clip: 0 });
+    const y = axisOver(low, high, { name: `control, ${data.unit} (${data.origin})`, most: 5 });
+    const width = Math.max(2, Math.round(count / 40));
+    const smooth = drift.value.map((_, at) => {
+      const near = drift.value.slice(Math.max(0, at - width), at + width + 1).sort((a, b) => a - b);
+      return [times[at], near[Math.floor(near.length / 2)]];
+    });
+    made.at = (row) => drift.case.flatMap((own, at) => (own === row && row >= 0 ? [[times[at], drift.value[at], at]] : []));
+    return {
+      legend: legend({ data: ["a round", "running median"] }),
+      grid: { left: 8, right: 14, top: 28, bottom: 22, containLabel: true },
+      xAxis: x.option, yAxis: vertical(y.option, 44),
+      series: [
+        { type: "custom", silent: true, clip: true, tooltip: { show: false }, data: times.map((time, at) => [time, drift.least[at], drift.most[at]]),
+          renderItem: (_, api) => { const [px, top] = api.coord([api.value(0), api.value(2)]); const [, bottom] = api.coord([api.value(0), api.value(1)]); return { type: "line", shape: { x1: px, x2: px, y1: top, y2: bottom }, style: { stroke: theme.mark, opacity: 0.3, lineWidth: 1 } }; } },
+        { name: "a round", type: "scatter", symbol: "circle", symbolSize: count > 400 ? 3 : 5, clip: true, itemStyle: { color: theme.mark, opacity: 0.75 }, data: times.map((time, at) => [time, drift.value[at], at]) },
+        { name: "running median", type: "line", symbol: "none", silent: true, data: smooth, lineStyle: { color: theme.ink, width: 1.8 }, itemStyle: { color: theme.ink } },
+        { id: "ring", type: "scatter", symbol: "circle", symbolSize: 14, z: 9, silent: true, itemStyle: { color: "transparent", borderColor: theme.ink, borderWidth: 2 }, data: made.at(state.picked) },
+      ],
+      tooltip: tooltip({ formatter: ({ value }) => {
+        const at = value?.[2];
+        if (!defined(at)) return "";
+        const text = `${significant(drift.value[at], 4)} ${data.unit}, from ${significant(drift.least[at], 4)} to ${significant(drift.most[at], 4)}`;
+        return element("div", { class: "tip" }, element("b", {}, defined(drift.case[at]) ? `beside ${cases.name[drift.case[at]]}` : `${drift.rounds_per_point} rounds`), text);
+      } }),
+    };
+  },
+  picked: (made, row) => (made.at ? { series: [{ id: "ring", data: made.at(row) }] } : undefined),
+  rowAt: ({ value }) => (Array.isArray(value) ? chartedWorkload().drift.case[value[2]] : null),
+});

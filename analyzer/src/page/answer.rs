@@ -1,0 +1,171 @@
+//! What the page says first: the plan to take, how sure that is, and how to repeat it.
+
+use std::fmt::Write as _;
+
+use cohort::State;
+use planner::select::plan_to_toml;
+
+use super::escape::{lines, shell, text};
+use super::html::Input;
+use crate::analysis::{CaseRow, Winner, WorkloadRow};
+use crate::format::{
+    UNDEFINED, counted, or_dash, percent, ratio_with_interval, shown_unit, significant, value,
+};
+use crate::report::verdict;
+
+/// Beyond so many characters a line is folded.
+const LONG: usize = 320;
+
+/// A case's name that shows the case when it is clicked.
+pub(crate) fn case_link(name: &str) -> String {
+    let name = text(name);
+    format!("<a class=\"case\" href=\"#cases\" data-name=\"{name}\">{name}</a>")
+}
+
+/// The answer for one workload.
+pub(crate) fn answer(out: &mut String, input: &Input<'_>, workload: &WorkloadRow) {
+    let decided = workload
+        .winner
+        .as_ref()
+        .and_then(|winner| Some((winner, workload.case(&winner.case)?)));
+    let Some((winner, case)) = decided else {
+        out.push_str(
+            "<p class=\"headline\">No plan can be recommended: no case has a correct result that can be compared. \
+             <a href=\"#rejected\">See what failed.</a></p>",
+        );
+        return;
+    };
+    let _ = write!(out, "<p class=\"headline\">{}</p>", headline(input, workload, winner));
+    figures(out, input, workload, winner, case);
+    out.push_str("<ul class=\"verdict\">");
+    if winner.confirmed_ratio.is_some() {
+        let (ratio, pairs) = (ratio_with_interval(winner.ratio), counted(winner.ratio.samples, "pair"));
+        let _ = write!(out, "<li>The rounds that chose it said {ratio} ({pairs}).</li>");
+    }
+    for line in verdict(workload, winner, str::to_owned) {
+        let _ = write!(out, "<li>{}</li>", folded(&line));
+    }
+    let _ = write!(out, "<li>Chosen because: {}</li></ul>", folded(&case.because));
+    repeat(out, input, workload, case);
+}
+
+fn headline(input: &Input<'_>, workload: &WorkloadRow, winner: &Winner) -> String {
+    let (case, control) = (case_link(&winner.case), case_link(&workload.control));
+    let objective = text(&input.analysis.setup.objective.name);
+    if winner.case == workload.control {
+        return format!("Keep the control, {control}: no case is shown to be faster.");
+    }
+    if !workload.shows_a_gain() {
+        return format!(
+            "No case is shown to be faster than the control, {control}. The best median is that of {case}: {} of the \
+             control’s {objective} ({}).",
+            ratio_with_interval(winner.ratio),
+            counted(winner.ratio.samples, "pair")
+        );
+    }
+    let (ratio, confirmed) = match winner.confirmed_ratio {
+        Some(ratio) => (ratio, " of confirmation"),
+        None => (winner.ratio, ""),
+    };
+    format!(
+        "Take {case}: {} of the control’s {objective} ({}{confirmed}), <b>{} times as fast</b> as {control}.",
+        ratio_with_interval(ratio),
+        counted(ratio.samples, "pair"),
+        significant(1.0 / ratio.median, 3),
+    )
+}
+
+fn figures(out: &mut String, input: &Input<'_>, workload: &WorkloadRow, winner: &Winner, case: &CaseRow) {
+    let unit = &input.analysis.setup.objective.unit;
+    let (shown, _) = shown_unit(unit);
+    let origin = super::data::origin(&input.analysis.setup);
+    let with_unit = |number: String, unit: &str| {
+        if number == UNDEFINED {
+            number
+        } else {
+            format!("{number} <i>{}</i>", text(unit))
+        }
+    };
+    let mut all = vec![
+        ("its time", with_unit(or_dash(case.value, |v| value(v, unit)), shown), origin),
+        (
+            "the control’s, normalised",
+            with_unit(or_dash(workload.control_value, |v| value(v, unit)), shown),
+            "derived",
+        ),
+    ];
+    if input.analysis.setup.objective.name != "time" {
+        all[0].0 = "its value";
+    }
+    if let Some(rate) = case.gflops {
+        all.push(("rate", with_unit(significant(rate, 4), "GFLOP/s"), "derived"));
+    }
+    if let Some(share) = case.share_of_peak {
+        all.push(("of the peak probed beside it", percent(share), "derived"));
+    }
+    if let Some(noise) = workload.noise {
+        let range = format!("{:.3} to {:.3}", noise.q05, noise.q95);
+        all.push(("control against itself, 90 % of pairs", range, origin));
+    }
+    if winner.case != workload.control {
+        let state = match winner.confirmed.len() {
+            0 => "no".to_owned(),
+            builds => format!("yes, {}", counted(builds, "fresh build")),
+        };
+        all.push(("confirmed", state, origin));
+    }
+    out.push_str("<dl class=\"figures\">");
+    for (name, figure, label) in all {
+        let _ = write!(out, "<div><dt>{name}</dt><dd>{figure}</dd><small>{label}</small></div>");
+    }
+    out.push_str("</dl>");
+}
+
+/// A line of text; a long one shows its beginning and opens.
+pub(crate) fn folded(line: &str) -> String {
+    if line.chars().count() <= LONG {
+        return text(line);
+    }
+    let beginning: String = line.chars().take(LONG).collect();
+    format!("<details><summary>{} …</summary>{}</details>", text(&beginning), text(line))
+}
+
+fn repeat(out: &mut String, input: &Input<'_>, workload: &WorkloadRow, case: &CaseRow) {
+    let _ = write!(
+        out,
+        "<h4>Repeat it</h4>{}",
+        code(&again(&input.analysis.setup.definition_path, case))
+    );
+    let _ = write!(out, "<h4>Its plan</h4>{}", code(&case.plan));
+    if let Some(toml) = toml(input.state, &case.name) {
+        let _ = write!(
+            out,
+            "<details><summary>Its attributes as TOML, those of {} and what follows from them</summary>{}</details>",
+            text(&workload.name),
+            code(&toml)
+        );
+    }
+}
+
+/// The command that builds and measures this case beside its control: the definition names it, unless results added it.
+fn again(definition: &str, case: &CaseRow) -> String {
+    let definition = shell(definition);
+    if case.chosen.is_adaptive() {
+        format!("layout-sweep sweep {definition}   # the sweep adds {} by itself", shell(&case.name))
+    } else {
+        format!("layout-sweep try {definition} --case {}", shell(&case.name))
+    }
+}
+
+fn toml(state: &State<'_>, case: &str) -> Option<String> {
+    let attributes = &state.get(case)?.case.plan.attributes;
+    (!attributes.is_empty()).then(|| plan_to_toml(attributes))
+}
+
+/// Text to copy.
+pub(crate) fn code(content: &str) -> String {
+    format!(
+        "<div class=\"code\"><button type=\"button\" class=\"copy\" hidden>copy</button><pre>{}</pre></div>",
+        lines(content.trim_end())
+    )
+}

@@ -1,0 +1,297 @@
+//! What the page shows, as columns: the only part of the page that knows where figures come from.
+//!
+//! Every list of a case column has one entry per case of all workloads together; those of a workload have one per case
+//! of that workload, which starts at [`WorkloadData::first`]. Undefined is `null`.
+
+use std::collections::{BTreeMap, HashMap};
+
+use cohort::State;
+use serde::Serialize;
+
+use super::columns::{Words, natural_ranks, short};
+use super::components::{AttributeColumn, PhaseColumn, attributes, phases};
+use super::drift::{Drift, drift};
+use super::links::Links;
+use super::regret::{Curve, at_random, of_estimate};
+use crate::analysis::{Analysis, CaseRow, EstimateRow, WorkloadRow};
+use crate::collect::has_bias;
+use crate::dataset::{Attempt, Setup};
+use crate::format::shown_unit;
+
+/// All of the page's data.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Data {
+    /// What is minimised, and the unit in which its values stand here.
+    pub objective: String,
+    /// The shown unit: `ms`, `cycles`.
+    pub unit: String,
+    /// What values of the objective are: `measured` or `simulated`.
+    pub origin: &'static str,
+    /// The command that builds and measures one case, without the case.
+    pub command: String,
+    /// The workloads.
+    pub workloads: Vec<WorkloadData>,
+    /// The cases of all workloads, in order.
+    pub cases: Cases,
+}
+
+/// Columns of all cases.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[allow(missing_docs, reason = "the columns of `summary.csv`, where each is described")]
+pub struct Cases {
+    pub name: Vec<String>,
+    /// Place of each name in natural order.
+    pub name_order: Vec<u32>,
+    pub workload: Vec<usize>,
+    pub family: Words,
+    pub outcome: Words,
+    pub chosen: Words,
+    pub because: Words,
+    pub reason: Words,
+    pub repeat_of: Words,
+    pub plan: Vec<String>,
+    pub rank: Vec<Option<usize>>,
+    pub ratio: Vec<Option<f64>>,
+    pub lower: Vec<Option<f64>>,
+    pub upper: Vec<Option<f64>>,
+    pub pairs: Vec<Option<usize>>,
+    pub rounds: Vec<Option<usize>>,
+    pub disturbed: Vec<usize>,
+    pub value: Vec<Option<f64>>,
+    pub normalised: Vec<Option<f64>>,
+    pub gflops: Vec<Option<f64>>,
+    pub share: Vec<Option<f64>>,
+    pub error: Vec<Option<f64>>,
+    pub tolerance: Vec<Option<f64>>,
+    /// Folder of the case's logs; `null` without logs.
+    pub folder: Vec<Option<String>>,
+    /// A bit for each file of [`super::links::FILES`] that is there.
+    pub logs: Vec<u8>,
+    /// Cases with several attempts: all of them.
+    pub attempts: BTreeMap<usize, Vec<AttemptLine>>,
+}
+
+/// One attempt: number, outcome, reason, right rounds.
+pub type AttemptLine = (u32, &'static str, Option<String>, usize);
+
+/// One workload.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct WorkloadData {
+    /// Its name.
+    pub name: String,
+    /// Number of its first case.
+    pub first: usize,
+    /// How many cases it has.
+    pub count: usize,
+    /// Number of the control.
+    pub control: Option<usize>,
+    /// Number of the winner.
+    pub winner: Option<usize>,
+    /// Cases that can't be told from the winner.
+    pub ties: Vec<usize>,
+    /// Whether case and control were measured side by side.
+    pub paired: bool,
+    /// Quantiles (5 %, 95 %) of the control's single ratios to itself.
+    pub noise: Option<[f64; 2]>,
+    /// Predictions.
+    pub estimates: Vec<EstimateColumn>,
+    /// Medians of phases.
+    pub phases: Vec<PhaseColumn>,
+    /// Attributes of the plans that take more than one value.
+    pub attributes: Vec<AttributeColumn>,
+    /// The control over the sweep.
+    pub drift: Drift,
+    /// Regret against budget of random trials.
+    pub at_random: Curve,
+}
+
+/// Predictions of one estimate.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct EstimateColumn {
+    /// Its name.
+    pub name: String,
+    /// The unit in which its values stand here.
+    pub unit: String,
+    /// Whether that is the objective's, so that it can be compared with what was measured.
+    pub comparable: bool,
+    /// One per case of the workload.
+    pub values: Vec<Option<f64>>,
+    /// Spearman's rho.
+    pub spearman: Option<f64>,
+    /// Regret against budget.
+    pub regret: Curve,
+}
+
+impl Data {
+    /// Projects an analysis. `state` is that of the same cohort: it knows the plans' attributes and when rounds ended.
+    #[must_use]
+    pub fn of(analysis: &Analysis, state: &State<'_>, links: &Links) -> Self {
+        let (unit, one) = shown_unit(&analysis.setup.objective.unit);
+        let mut cases = Cases::default();
+        let mut workloads = Vec::new();
+        for (index, workload) in analysis.workloads.iter().enumerate() {
+            let first = cases.name.len();
+            cases.extend(index, workload, links, one);
+            workloads.push(workload_data(analysis, workload, state, first, one));
+        }
+        cases.name_order = natural_ranks(&cases.name);
+        let rows = || analysis.workloads.iter().flat_map(|workload| &workload.cases);
+        cases.family = Words::of(rows().map(|row| Some(row.family.as_str())));
+        cases.outcome = Words::of(rows().map(|row| Some(row.outcome.word())));
+        cases.chosen = Words::of(rows().map(|row| Some(row.chosen.word())));
+        cases.because = Words::of(rows().map(|row| Some(row.because.as_str())));
+        cases.reason = Words::of(rows().map(|row| row.reason.as_deref()));
+        cases.repeat_of = Words::of(rows().map(|row| row.repeat_of.as_deref()));
+        Self {
+            objective: analysis.setup.objective.name.clone(),
+            unit: unit.to_owned(),
+            origin: origin(&analysis.setup),
+            command: format!(
+                "layout-sweep try {}",
+                super::escape::shell(&analysis.setup.definition_path)
+            ),
+            workloads,
+            cases,
+        }
+    }
+
+    /// Names of all estimates, in order of appearance, with their shown units.
+    #[must_use]
+    pub fn estimates(&self) -> Vec<(&str, &str)> {
+        let mut names: Vec<(&str, &str)> = Vec::new();
+        for estimate in self.workloads.iter().flat_map(|workload| &workload.estimates) {
+            if names.iter().all(|(name, _)| *name != estimate.name) {
+                names.push((&estimate.name, &estimate.unit));
+            }
+        }
+        names
+    }
+}
+
+/// Name under which a target that executes plans in software records the program that counts.
+const UNIT_MODEL: &str = "unit-model";
+
+/// What values of the objective are.
+pub(crate) fn origin(setup: &Setup) -> &'static str {
+    if setup.machine.contains_key(UNIT_MODEL) {
+        "simulated"
+    } else {
+        "measured"
+    }
+}
+
+impl Cases {
+    fn extend(&mut self, index: usize, workload: &WorkloadRow, links: &Links, one: f64) {
+        let ranks: HashMap<&str, usize> = (1..)
+            .zip(workload.best())
+            .map(|(rank, (case, _))| (case.name.as_str(), rank))
+            .collect();
+        for case in &workload.cases {
+            let number = self.name.len();
+            let measured = |count: usize| Some(count).filter(|_| case.ratio.is_some());
+            let (folder, logs) = links.of(&case.name).unzip();
+            self.name.push(case.name.clone());
+            self.workload.push(index);
+            self.plan.push(case.plan.clone());
+            self.rank.push(ranks.get(case.name.as_str()).copied());
+            self.ratio.push(short(case.ratio.map(|ratio| ratio.median)));
+            self.lower.push(short(case.ratio.and_then(|ratio| ratio.lower)));
+            self.upper.push(short(case.ratio.and_then(|ratio| ratio.upper)));
+            self.pairs.push(measured(case.pairs));
+            self.rounds.push(measured(case.rounds));
+            self.disturbed.push(case.disturbed_probes);
+            self.value.push(short(case.value.map(|value| value / one)));
+            self.normalised.push(short(case.normalised_value.map(|value| value / one)));
+            self.gflops.push(short(case.gflops));
+            self.share.push(short(case.share_of_peak));
+            self.error.push(short(case.error.and_then(|error| error.max_absolute)));
+            self.tolerance.push(short(case.error.map(|error| error.tolerance)));
+            self.folder.push(folder);
+            self.logs.push(logs.unwrap_or_default());
+            if case.attempts.len() > 1 {
+                let lines = case.attempts.iter().map(attempt_line).collect();
+                self.attempts.insert(number, lines);
+            }
+        }
+    }
+}
+
+fn attempt_line(attempt: &Attempt) -> AttemptLine {
+    (
+        attempt.number,
+        attempt.outcome.word(),
+        attempt.reason.clone(),
+        attempt.rounds,
+    )
+}
+
+fn workload_data(
+    analysis: &Analysis,
+    workload: &WorkloadRow,
+    state: &State<'_>,
+    first: usize,
+    one: f64,
+) -> WorkloadData {
+    let numbers: HashMap<&str, usize> = (first..)
+        .zip(&workload.cases)
+        .map(|(number, case)| (case.name.as_str(), number))
+        .collect();
+    let number = |name: &str| numbers.get(name).copied();
+    let winner = workload.winner.as_ref();
+    let judged: Vec<&CaseRow> = workload
+        .cases
+        .iter()
+        .filter(|case| case.ratio.is_some() && !case.chosen.is_adaptive())
+        .collect();
+    let ratios: Vec<f64> = judged.iter().filter_map(|case| Some(case.ratio?.median)).collect();
+    let estimates = workload.estimates.iter();
+    WorkloadData {
+        name: workload.name.clone(),
+        first,
+        count: workload.cases.len(),
+        control: number(&workload.control),
+        winner: winner.and_then(|winner| number(&winner.case)),
+        ties: winner
+            .and_then(|winner| winner.ties.as_ref())
+            .map(|ties| ties.iter().filter_map(|name| number(name)).collect())
+            .unwrap_or_default(),
+        paired: workload.paired,
+        noise: workload.noise.and_then(|noise| Some([short(Some(noise.q05))?, short(Some(noise.q95))?])),
+        estimates: estimates
+            .map(|estimate| estimate_column(estimate, workload, &judged, &analysis.setup.objective.unit, one))
+            .collect(),
+        phases: phases(&workload.cases, one),
+        attributes: attributes(&workload.cases, state),
+        drift: drift(state, &workload.name, number, one),
+        at_random: rounded(at_random(&ratios)),
+    }
+}
+
+fn estimate_column(
+    estimate: &EstimateRow,
+    workload: &WorkloadRow,
+    judged: &[&CaseRow],
+    objective: &str,
+    one: f64,
+) -> EstimateColumn {
+    let comparable = has_bias(&estimate.unit, objective);
+    let scale = if comparable { one } else { 1.0 };
+    let value = |case: &CaseRow| case.estimates.get(&estimate.name).copied();
+    let samples: Vec<(f64, f64)> = judged
+        .iter()
+        .filter_map(|case| Some((value(case)?, case.ratio?.median)))
+        .collect();
+    EstimateColumn {
+        name: estimate.name.clone(),
+        unit: if comparable { shown_unit(objective).0 } else { &estimate.unit }.to_owned(),
+        comparable,
+        values: workload.cases.iter().map(|case| short(value(case).map(|v| v / scale))).collect(),
+        spearman: short(estimate.spearman),
+        regret: rounded(of_estimate(&samples)),
+    }
+}
+
+fn rounded(mut curve: Curve) -> Curve {
+    curve.regrets = curve.regrets.into_iter().filter_map(|regret| short(Some(regret))).collect();
+    curve
+}

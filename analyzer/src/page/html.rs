@@ -1,0 +1,194 @@
+//! The page as a whole.
+
+use std::fmt::Write as _;
+
+use cohort::State;
+
+use super::answer::answer;
+use super::assets::{ECHARTS, ECHARTS_VERSION, SCRIPTS, STYLE};
+use super::data::Data;
+use super::escape::{self, text};
+use super::links::{FILES, Links};
+use super::models::models;
+use super::{grid, sections};
+use crate::analysis::{Analysis, WorkloadRow};
+use crate::error::AnalyzeError;
+use crate::format::counted;
+
+/// What a page is made from.
+#[derive(Debug, Clone, Copy)]
+pub struct Input<'a> {
+    /// The analysis.
+    pub analysis: &'a Analysis,
+    /// State of the same cohort: attributes of plans, times of rounds.
+    pub state: &'a State<'a>,
+    /// Where the logs lie.
+    pub links: &'a Links,
+}
+
+/// Charts: the id, the heading, what is shown and where its figures come from.
+const CHARTS: &[(&str, &str, &str)] = &[
+    (
+        "calibration",
+        "Predicted against measured",
+        "Each mark is a case that was measured and predicted; both axes are logarithmic. On the diagonal a prediction is \
+         right; a score has no diagonal, only its order means anything. Hollow marks were chosen by results and judge no \
+         estimate.",
+    ),
+    (
+        "ranking",
+        "Ranking",
+        "Median of the paired ratios to the control and its 95 % interval, best first; left of 1 is faster than the \
+         control. A case without an interval has too few pairs.",
+    ),
+    (
+        "drift",
+        "The control over the sweep",
+        "Every round measures the control beside a case: the median of its calls, from the fastest to the slowest. What \
+         moves here is the machine, not a plan.",
+    ),
+    (
+        "phases",
+        "Where the time goes",
+        "Medians of the phases of each case, best first, the control beside them. Medians of parts need not add up to the \
+         median of the whole.",
+    ),
+    (
+        "timeline",
+        "One case’s phases in time",
+        "The phases of the shown case one after another, above those of its control. Lanes are workers or tiles where a \
+         profile has them.",
+    ),
+    (
+        "regret",
+        "Regret against budget",
+        "How far the best of the first cases that an estimate would try is from the best sample, by how many are tried; \
+         beside it what trying at random gives on average.",
+    ),
+    (
+        "residuals",
+        "Residuals by attribute",
+        "Predicted over measured, divided by the median of that over all samples, by the value of one attribute: where the \
+         boxes differ, the estimate misjudges what the attribute does. Attributes are listed by the share of the \
+         residuals’ variance that they explain.",
+    ),
+    (
+        "parallel",
+        "Attributes of all cases",
+        "One line per measured case through the values of its attributes to its ratio; the darker the line, the faster the \
+         case. Drag along an axis to keep only lines that pass there.",
+    ),
+];
+
+/// Writes the page: the same input gives the same bytes.
+///
+/// Errors: data that can't be written as JSON, which is a bug.
+pub fn render(input: &Input<'_>) -> Result<Vec<u8>, AnalyzeError> {
+    let data = Data::of(input.analysis, input.state, input.links);
+    let json = escape::json(&serde_json::to_string(&data)?);
+    let mut out = String::with_capacity(json.len() + ECHARTS.len() + 400_000);
+    head(&mut out, input.analysis);
+    top(&mut out, input, &data);
+    charts(&mut out);
+    bottom(&mut out, input.analysis);
+    let _ = write!(
+        out,
+        "<aside id=\"detail\" aria-live=\"polite\" aria-label=\"The shown case\" hidden></aside>\n<script \
+         type=\"application/json\" id=\"data\" data-links=\"{}\" data-files=\"{}\">{json}</script>\n",
+        text(&input.links.base),
+        FILES.join(" "),
+    );
+    // Not run at once: the table works before the chart library is read.
+    let _ = write!(out, "<script type=\"text/plain\" id=\"echarts\">{ECHARTS}</script>\n<script>\n(() => {{\n\"use strict\";\n");
+    for script in SCRIPTS {
+        out.push_str(script);
+    }
+    out.push_str("})();\n</script>\n</body></html>\n");
+    Ok(out.into_bytes())
+}
+
+fn title(analysis: &Analysis) -> String {
+    let workloads: Vec<&str> = analysis.workloads.iter().map(|workload| workload.name.as_str()).collect();
+    text(&format!("{} on {}", workloads.join(", "), analysis.setup.target))
+}
+
+fn head(out: &mut String, analysis: &Analysis) {
+    let _ = write!(
+        out,
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{}</title>\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
+         <meta name=\"color-scheme\" content=\"light dark\">\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; script-src \
+         'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'\">\
+         <link rel=\"icon\" href=\"data:,\"><style>{STYLE}</style></head><body>\n",
+        title(analysis)
+    );
+}
+
+fn per_workload(out: &mut String, analysis: &Analysis, write: impl Fn(&mut String, &WorkloadRow)) {
+    for workload in &analysis.workloads {
+        if analysis.workloads.len() > 1 {
+            let _ = write!(out, "<h3>Workload {}</h3>", text(&workload.name));
+        }
+        write(out, workload);
+    }
+}
+
+fn top(out: &mut String, input: &Input<'_>, data: &Data) {
+    let analysis = input.analysis;
+    let setup = &analysis.setup;
+    let machine = setup.machine.get("cpu_model").map(|model| format!(" · {}", text(model)));
+    let _ = write!(
+        out,
+        "<a class=\"skip\" href=\"#cases\">Skip to the cases</a><header><h1>{}</h1><p>{} · {}{} · frozen {}</p><nav \
+         aria-label=\"Sections\"><a href=\"#answer\">Answer</a><a href=\"#cases\">Cases</a><a href=\"#models\">Models</a>\
+         <a href=\"#charts\">Charts</a><a href=\"#rejected\">Rejected</a><a href=\"#explored\">Not explored</a><a \
+         href=\"#setup\">How measured</a><a href=\"#meaning\">Meaning</a></nav></header>\n<main><section id=\"answer\">\
+         <h2>The answer</h2>",
+        title(analysis),
+        counted(data.cases.name.len(), "case"),
+        text(data.origin),
+        machine.unwrap_or_default(),
+        text(&setup.frozen_at.chars().take(10).collect::<String>()),
+    );
+    per_workload(out, analysis, |out, workload| answer(out, input, workload));
+    out.push_str("</section>\n<section id=\"cases\"><h2>Cases</h2><div id=\"filter\" class=\"filter\" hidden></div>");
+    grid::table(out, data, &input.links.base);
+    out.push_str(
+        "<p class=\"note\" id=\"shown\" role=\"status\"></p><noscript><p class=\"note\">These are the best cases. Sorting, \
+         filters and charts need scripts; all cases are in <a href=\"summary.csv\">summary.csv</a>.</p></noscript>\
+         </section>\n<section id=\"models\"><h2>Models: which to trust</h2>",
+    );
+    per_workload(out, analysis, |out, workload| models(out, analysis, workload));
+    out.push_str("</section>\n");
+}
+
+fn charts(out: &mut String) {
+    out.push_str("<section id=\"charts\"><h2>Charts</h2><div id=\"choice\" class=\"filter\" hidden></div>");
+    for (id, heading, what) in CHARTS {
+        let _ = write!(
+            out,
+            "<figure id=\"{id}\"><h3>{heading}</h3><div class=\"controls\"></div><div class=\"chart\" role=\"img\" \
+             aria-label=\"{heading}\"></div><figcaption>{what}</figcaption></figure>"
+        );
+    }
+    out.push_str("</section>\n");
+}
+
+fn bottom(out: &mut String, analysis: &Analysis) {
+    out.push_str("<section id=\"rejected\"><h2>Rejected and failed</h2>");
+    per_workload(out, analysis, sections::rejected);
+    out.push_str("</section>\n<section id=\"explored\"><h2>What was not explored</h2>");
+    per_workload(out, analysis, sections::explored);
+    out.push_str("</section>\n<section id=\"setup\"><h2>How it was measured</h2>");
+    sections::setup(out, analysis);
+    out.push_str("</section>\n<section id=\"meaning\"><h2>What the figures mean</h2>");
+    sections::meaning(out);
+    let _ = write!(
+        out,
+        "</section></main>\n<footer><p>Beside this page lie <a href=\"report.md\">report.md</a>, <a \
+         href=\"summary.csv\">summary.csv</a> (every digit) and <a href=\"statistics.json\">statistics.json</a>. Numbers \
+         here have six significant digits. Charts: Apache ECharts {ECHARTS_VERSION}, copyright The Apache Software \
+         Foundation, Apache License 2.0.</p></footer>\n"
+    );
+}

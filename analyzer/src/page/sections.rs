@@ -1,0 +1,151 @@
+//! The plain parts of the page: reasons of rejection, what was not explored, how it was measured, what figures mean.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use super::answer::{case_link, folded};
+use super::escape::text;
+use crate::analysis::{Analysis, WorkloadRow};
+use crate::format::{counted, grouped, or_dash, significant};
+use crate::report::{FIGURES, coverage_lines, disturbed_line};
+
+/// Names of failed cases that are shown before they are folded.
+const NAMES: usize = 12;
+
+/// Outcomes, reasons, how many, which.
+pub(crate) fn rejected(out: &mut String, workload: &WorkloadRow) {
+    if workload.failures.is_empty() {
+        out.push_str("<p class=\"empty\">None: every case that was run has a result.</p>");
+        return;
+    }
+    let most = workload.failures.iter().map(|row| row.cases.len()).max().unwrap_or(1);
+    let mut rows: Vec<_> = workload.failures.iter().collect();
+    rows.sort_by_key(|row| std::cmp::Reverse(row.cases.len()));
+    out.push_str(
+        "<div class=\"scroll\"><table class=\"plain reasons\"><thead><tr><th scope=\"col\">outcome</th><th scope=\"col\" \
+         class=\"n\">cases</th><th scope=\"col\">reason</th><th scope=\"col\">which</th></tr></thead><tbody>",
+    );
+    for row in rows {
+        let word = row.outcome.word();
+        let share = 100 * row.cases.len() / most;
+        let names = |names: &[String]| names.iter().map(|name| case_link(name)).collect::<Vec<String>>().join(", ");
+        let which = if row.cases.len() > NAMES {
+            format!(
+                "{}, <details><summary>{} more</summary>{}</details>",
+                names(&row.cases[..NAMES]),
+                row.cases.len() - NAMES,
+                // A page of twenty thousand links would be slow to no end: the table filters by reason.
+                names(&row.cases[NAMES..row.cases.len().min(NAMES + 200)])
+            )
+        } else {
+            names(&row.cases)
+        };
+        let _ = write!(
+            out,
+            "<tr><td><span class=\"outcome\" data-outcome=\"{word}\">{word}</span></td><td class=\"n\">{}<span \
+             class=\"bar\" style=\"width:{share}%\"></span></td><td>{}</td><td>{which}</td></tr>",
+            row.cases.len(),
+            folded(if row.reason.is_empty() { "-" } else { &row.reason }),
+        );
+    }
+    out.push_str("</tbody></table></div>");
+}
+
+/// What was looked at, and what was not.
+pub(crate) fn explored(out: &mut String, workload: &WorkloadRow) {
+    out.push_str("<ul class=\"verdict\">");
+    for line in coverage_lines(workload).iter().chain(disturbed_line(workload).iter()) {
+        let _ = write!(out, "<li>{}</li>", folded(line));
+    }
+    out.push_str("</ul>");
+    let screened = &workload.coverage.screened;
+    if screened.is_empty() {
+        return;
+    }
+    out.push_str(
+        "<div class=\"scroll\"><table class=\"plain\"><thead><tr><th scope=\"col\">operation</th><th \
+         scope=\"col\">orientation</th><th scope=\"col\" class=\"n\">screened geometries<small>derived</small></th></tr>\
+         </thead><tbody>",
+    );
+    for row in screened {
+        let _ = write!(
+            out,
+            "<tr><td>{}</td><td>{}</td><td class=\"n\">{}</td></tr>",
+            text(&row.operation),
+            text(&row.orientation),
+            grouped(&row.count)
+        );
+    }
+    out.push_str("</tbody></table></div>");
+}
+
+/// How everything was measured.
+pub(crate) fn setup(out: &mut String, analysis: &Analysis) {
+    let setup = &analysis.setup;
+    out.push_str("<ul class=\"verdict\">");
+    for workload in &analysis.workloads {
+        let _ = write!(
+            out,
+            "<li>Workload {}: {} (rows x inner x columns), {} operations in matrix products; control {}; {}; median probed \
+             peak {} GFLOP/s (measured)</li>",
+            text(&workload.name),
+            text(&workload.extents),
+            grouped(&workload.flops),
+            case_link(&workload.control),
+            if workload.paired {
+                "case and control called in turn"
+            } else {
+                "values do not vary, no control beside the case"
+            },
+            or_dash(workload.median_peak_gflops, |peak| significant(peak, 4)),
+        );
+    }
+    let _ = write!(
+        out,
+        "<li>Objective: {} in {}, smaller is better; {} of {} for every case, at most {} for those that can still win; \
+         seed {}</li><li>Definition {}, revision {}, frozen {}</li></ul>",
+        text(&setup.objective.name),
+        text(&setup.objective.unit),
+        counted(setup.rounds, "round"),
+        counted(setup.pairs, "pair"),
+        counted(setup.finalists, "further pair"),
+        setup.seed,
+        text(&setup.definition_path),
+        text(setup.git_revision.as_deref().unwrap_or("-")),
+        text(&setup.frozen_at),
+    );
+    pairs(out, "Machine (class)", &setup.machine);
+    pairs(out, "Machine (instance)", &setup.instance);
+    pairs(out, "Options", &setup.options);
+    let tools = setup.tools.iter().map(|tool| {
+        let line = format!("{} ({}, SHA-256 {})", tool.version, tool.path, tool.sha256);
+        (tool.name.clone(), line)
+    });
+    pairs(out, "Tools", &tools.collect());
+}
+
+fn pairs(out: &mut String, title: &str, map: &BTreeMap<String, String>) {
+    if map.is_empty() {
+        return;
+    }
+    let _ = write!(out, "<h4>{title}</h4><dl class=\"pairs\">");
+    for (key, value) in map {
+        let _ = write!(out, "<dt>{}</dt><dd>{}</dd>", text(key), folded(value));
+    }
+    out.push_str("</dl>");
+}
+
+/// What each figure means.
+pub(crate) fn meaning(out: &mut String) {
+    out.push_str("<dl class=\"pairs\">");
+    for (figure, label, meaning) in FIGURES {
+        let _ = write!(
+            out,
+            "<dt>{}<small>{}</small></dt><dd>{}</dd>",
+            text(figure),
+            text(label),
+            text(meaning)
+        );
+    }
+    out.push_str("</dl>");
+}
