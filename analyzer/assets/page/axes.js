@@ -31,7 +31,8 @@ function logTicks(low, high, most) {
 function tickWord(value) {
   const size = Math.abs(value);
   if (size !== 0 && (size >= 1e6 || size < 1e-4)) return Number(value.toPrecision(6)).toExponential().replace("e+", "e");
-  return String(Number(value.toPrecision(6)));
+  const plain = String(Number(value.toPrecision(6)));
+  return size >= 10000 ? grouped(plain) : plain;
 }
 
 function extent(values) {

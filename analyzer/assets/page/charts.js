@@ -73,16 +73,17 @@ const tooltip = (more = {}) => ({ trigger: "item", confine: true, transitionDura
 const legend = (more = {}) => ({ type: "scroll", top: 0, left: 0, right: 8, itemWidth: 12, itemHeight: 12, itemGap: 14, textStyle: { color: theme.ink, fontSize: 12 }, pageTextStyle: { color: theme.soft }, pageIconColor: theme.mark, pageIconInactiveColor: theme.line, ...more });
 
 let waiting = 0;
-function soon() {
+function soon(delay = 40) {
   clearTimeout(waiting);
-  waiting = setTimeout(() => { for (const made of charts.values()) refresh(made); }, 60);
+  waiting = setTimeout(() => { for (const made of charts.values()) refresh(made); }, delay);
 }
-function allStale() {
+function allStale(delay) {
   for (const made of charts.values()) made.stale = true;
-  soon();
+  soon(delay);
 }
 
-when("rows", () => { chooseWorkload(); for (const made of charts.values()) made.reset?.(); allStale(); });
+// The table comes first; charts follow when one stops typing.
+when("rows", () => { chooseWorkload(); for (const made of charts.values()) made.reset?.(); allStale(200); });
 when("pick", () => {
   if (chooseWorkload()) { showChoice(); allStale(); return; }
   for (const made of charts.values()) {
@@ -94,13 +95,18 @@ when("pick", () => {
 });
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { readTheme(); allStale(); });
 
-function allAtOnce() {
+// Paper has its own width, which is not known before the page is laid out for it: A4 and Letter both have this much.
+const PAPER = "680px";
+window.addEventListener("beforeprint", () => {
   startCharts();
   readTheme();
-  for (const made of charts.values()) { made.stale = true; refresh(made, true); }
-}
-window.addEventListener("beforeprint", allAtOnce);
-window.addEventListener("afterprint", () => { readTheme(); allStale(); });
+  for (const made of charts.values()) { made.box.style.width = PAPER; made.stale = true; refresh(made, true); }
+});
+window.addEventListener("afterprint", () => {
+  readTheme();
+  for (const made of charts.values()) made.box.style.width = "";
+  allStale();
+});
 
 // The library is text until now, so that reading it delays neither the answer nor the table.
 function startCharts() {

@@ -7,6 +7,14 @@ function haystack(row) {
   return haystacks[row];
 }
 
+// They are made while nothing else is to be done, a thousand at a time, so that the first letter typed need not wait.
+const idle = window.requestIdleCallback ?? ((work) => setTimeout(work, 50));
+function prepareHaystacks(from) {
+  const end = Math.min(from + 1000, total);
+  for (let row = from; row < end; row++) haystack(row);
+  if (end < total) idle(() => prepareHaystacks(end));
+}
+
 // What a column sorts by: numbers, undefined as NaN.
 function sortKeys(key) {
   const keys = new Float64Array(total).fill(NaN);

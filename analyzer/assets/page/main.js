@@ -25,4 +25,4 @@ function showChoice() {
 when("rows", showChoice);
 showChoice();
 
-requestAnimationFrame(() => setTimeout(() => { startCharts(); for (const made of charts.values()) refresh(made); document.documentElement.dataset.ready = "true"; }, 0));
+requestAnimationFrame(() => setTimeout(() => { startCharts(); for (const made of charts.values()) refresh(made); idle(() => prepareHaystacks(0)); document.documentElement.dataset.ready = "true"; }, 0));

@@ -15,13 +15,13 @@ chart("parallel", {
     // The best, and an even choice of the others.
     const half = MOST_LINES / 2;
     const rows = ranked.length <= MOST_LINES ? ranked : [...ranked.slice(0, half), ...Array.from({ length: half }, (_, at) => ranked[half + Math.floor((at * (ranked.length - half)) / half)])];
-    const varying = workload.attributes.filter((attribute) => new Set(rows.map((row) => attribute.values.codes[row - workload.first])).size > 1);
+    const varying = differing(workload, rows);
     if (!varying.length) return "All plans have the same attributes.";
     const most = Math.max(2, Math.min(MOST_AXES, Math.floor(made.box.clientWidth / 74) - 1));
     const logs = rows.map((row) => [row, Math.log(cases.ratio[row])]);
     const attributes = varying.map((attribute, at) => ({ attribute, at, share: explained(workload, attribute, logs) })).sort((a, b) => b.share - a.share).slice(0, most).sort((a, b) => a.at - b.at).map(({ attribute }) => attribute);
     const lines = rows.length < ranked.length ? `${grouped(rows.length)} of ${grouped(ranked.length)} cases: the best ${half}, and an even choice of the others. ` : "";
-    made.note.textContent = lines + (attributes.length < varying.length ? `${attributes.length} of ${varying.length} attributes: those that explain most of the ratio.` : "");
+    made.note.textContent = lines + (attributes.length < varying.length ? `${attributes.length} of ${varying.length} attributes that split these cases differently: those that explain most of the ratio.` : "");
     made.rows = rows;
     const scale = dark ? CIVIDIS.slice(1) : CIVIDIS.slice(0, 7);
     const place = new Map(rows.map((row, at) => [row, at]));
@@ -38,7 +38,7 @@ chart("parallel", {
       parallelAxis: [
         ...attributes.map((attribute, dim) => ({ dim, name: attribute.name.replace(/\./g, ".\n"), type: "value", min: -0.3, max: attribute.values.words.length - 0.7, ...look,
           axisLabel: { color: theme.soft, fontSize: 11, customValues: thinned(attribute.values.words.length), formatter: (value) => shortName(attribute.values.words[value] ?? "", 10), textBorderColor: theme.page, textBorderWidth: 3 }, axisTick: { ...look.axisTick, customValues: thinned(attribute.values.words.length) } })),
-        { dim: attributes.length, name: "ratio", type: "value", min: y.option.min, max: y.option.max, inverse: true, ...look, axisLabel: { ...y.option.axisLabel, textBorderColor: theme.page, textBorderWidth: 3 }, axisTick: { ...look.axisTick, customValues: y.option.axisTick.customValues } },
+        { dim: attributes.length, name: "ratio", nameLocation: "start", type: "value", min: y.option.min, max: y.option.max, inverse: true, ...look, axisLabel: { ...y.option.axisLabel, textBorderColor: theme.page, textBorderWidth: 3 }, axisTick: { ...look.axisTick, customValues: y.option.axisTick.customValues } },
       ],
       series: [{ type: "parallel", data: lineData, smooth: false, progressive: 0, emphasis: { lineStyle: { width: 3.5, opacity: 1 } }, inactiveOpacity: 0.03, activeOpacity: 0.9 }],
       tooltip: tooltip({ formatter: ({ data: item }) => (defined(item?.row) ? tip(item.row, ...attributes.map((attribute) => `${attribute.name} = ${word(attribute.values, item.row - workload.first) ?? UNDEFINED}`)) : "") }),
@@ -47,6 +47,22 @@ chart("parallel", {
   picked: () => undefined,
   rowAt: ({ data: item }) => item?.row,
 });
+
+// Attributes that take several values among these cases; of those that split them alike the first.
+function differing(workload, rows) {
+  const seen = new Set();
+  return workload.attributes.filter((attribute) => {
+    const numbers = new Map();
+    const split = rows.map((row) => {
+      const code = attribute.values.codes[row - workload.first];
+      if (!numbers.has(code)) numbers.set(code, numbers.size);
+      return numbers.get(code);
+    }).join();
+    const isNew = numbers.size > 1 && !seen.has(split);
+    seen.add(split);
+    return isNew;
+  });
+}
 
 function thinned(count) {
   const step = Math.max(1, Math.ceil(count / 12));

@@ -12,15 +12,15 @@ chart("ranking", {
     const place = new Map(rows.map((row, at) => [row, at]));
     const marks = byMark(rows);
     const whiskers = { type: "custom", silent: true, tooltip: { show: false }, z: 2,
-      renderItem(params, api) {
-        const row = rows[params.dataIndex];
-        const [from, y] = api.coord([x.to(cases.lower[row]), params.dataIndex]);
-        const [to] = api.coord([x.to(cases.upper[row]), params.dataIndex]);
+      renderItem(_, api) {
+        const at = api.value(1), row = api.value(2);
+        const [from, y] = api.coord([x.to(cases.lower[row]), at]);
+        const [to] = api.coord([x.to(cases.upper[row]), at]);
         const style = { stroke: markOf(row).colour, lineWidth: 1.8 };
         const line = (x1, y1, x2, y2) => ({ type: "line", shape: { x1, y1, x2, y2 }, style });
         return { type: "group", children: [line(from, y, to, y), line(from, y - 3, from, y + 3), line(to, y - 3, to, y + 3)] };
       },
-      data: rows.map((row, at) => (defined(cases.lower[row]) && defined(cases.upper[row]) ? [x.to(cases.ratio[row]), at] : [NaN, at])) };
+      data: rows.flatMap((row, at) => (defined(cases.lower[row]) && defined(cases.upper[row]) ? [[x.to(cases.ratio[row]), at, row]] : [])) };
     const points = marks.map(({ mark, hollow, rows: own }) => ({ name: hollow ? `${mark.name}, by results` : mark.name, type: "scatter", symbol: mark.shape, symbolSize: 9 * mark.size, z: 3, itemStyle: hollow ? { ...markStyle(mark, hollow), color: theme.page } : markStyle(mark, hollow),
       data: own.map((row) => [x.to(cases.ratio[row]), place.get(row), row]) }));
     const at = place.get(state.picked);

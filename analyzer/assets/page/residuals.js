@@ -13,20 +13,24 @@ function residualsOf(workload, estimate) {
   return found.map(([row, residual]) => [row, residual - middle]);
 }
 
-// Share of the variance that groups explain (eta squared); 0 where nothing varies.
+// Share of the variance that groups explain, less what as many groups would explain by chance (adjusted R squared, as in
+// the analysis of variance): 1 - (within / (n - k)) / (whole / (n - 1)), not below 0; 0 where that is undefined.
 function explained(workload, attribute, residuals) {
   const groups = new Map();
   let sum = 0;
   for (const [row, residual] of residuals) {
     const code = attribute.values.codes[row - workload.first];
     const group = groups.get(code) ?? [0, 0];
-    groups.set(code, [group[0] + 1, group[1] + residual]);
+    group[0] += 1;
+    group[1] += residual;
+    groups.set(code, group);
     sum += residual;
   }
-  const mean = sum / residuals.length;
+  const count = residuals.length, mean = sum / count;
+  if (groups.size < 2 || groups.size >= count) return 0;
   const whole = residuals.reduce((total, [, residual]) => total + (residual - mean) ** 2, 0);
-  const between = [...groups.values()].reduce((total, [count, own]) => total + count * (own / count - mean) ** 2, 0);
-  return whole > 0 ? between / whole : 0;
+  const between = [...groups.values()].reduce((total, [size, own]) => total + size * (own / size - mean) ** 2, 0);
+  return whole > 0 ? Math.max(0, 1 - ((whole - between) / (count - groups.size)) / (whole / (count - 1))) : 0;
 }
 
 const quantile = (sorted, share) => {
@@ -59,7 +63,7 @@ chart("residuals", {
     shown.sort((a, b) => groups.indexOf(a) - groups.indexOf(b));
     const [low, high] = extent(shown.flatMap((group) => group.members.map(([, residual]) => Math.exp(residual))));
     const y = axisOver(Math.min(low, 1), Math.max(high, 1), { log: true, name: "predicted / measured, relative (derived)", most: 6 });
-    const boxes = shown.map((group) => { const sorted = group.members.map(([, residual]) => y.to(Math.exp(residual))).sort((a, b) => a - b); return [sorted[0], quantile(sorted, 0.25), quantile(sorted, 0.5), quantile(sorted, 0.75), sorted[sorted.length - 1]]; });
+    const boxes = shown.map((group) => { if (group.members.length < 3) return []; const sorted = group.members.map(([, residual]) => y.to(Math.exp(residual))).sort((a, b) => a - b); return [sorted[0], quantile(sorted, 0.25), quantile(sorted, 0.5), quantile(sorted, 0.75), sorted[sorted.length - 1]]; });
     // A fixed sideways step by position keeps marks apart without chance.
     const points = shown.flatMap((group, at) => group.members.map(([row, residual], index) => [at, y.to(Math.exp(residual)), row, ((index * 0.618034) % 1) - 0.5]));
     const many = points.length > 600;

@@ -96,8 +96,8 @@ function drawRows(force) {
   const clip = (position) => Math.min(Math.max(position, 0), count);
   const top = grid.scrollTop / ROW, bottom = (grid.scrollTop + grid.clientHeight) / ROW;
   if (!force && !printing && clip(Math.floor(top) - 3) >= drawn.from && clip(Math.ceil(bottom) + 3) <= drawn.to) return;
-  const from = printing ? 0 : clip(Math.floor(top) - 20);
-  const to = printing ? Math.min(count, PRINTED) : clip(Math.ceil(bottom) + 20);
+  const from = printing ? 0 : clip(Math.floor(top) - 12);
+  const to = printing ? Math.min(count, PRINTED) : clip(Math.ceil(bottom) + 12);
   const made = document.createDocumentFragment();
   if (from > 0) made.append(space(from));
   for (let position = from; position < to; position++) made.append(rowElement(position));

@@ -8,9 +8,7 @@ use planner::select::plan_to_toml;
 use super::escape::{lines, shell, text};
 use super::html::Input;
 use crate::analysis::{CaseRow, Winner, WorkloadRow};
-use crate::format::{
-    UNDEFINED, counted, or_dash, percent, ratio_with_interval, shown_unit, significant, value,
-};
+use crate::format::{UNDEFINED, counted, or_dash, percent, ratio_with_interval, shown_unit, significant, value};
 use crate::report::verdict;
 
 /// Beyond so many characters a line is folded.
@@ -87,7 +85,11 @@ fn figures(out: &mut String, input: &Input<'_>, workload: &WorkloadRow, winner: 
         }
     };
     let mut all = vec![
-        ("its time", with_unit(or_dash(case.value, |v| value(v, unit)), shown), origin),
+        (
+            "its time",
+            with_unit(or_dash(case.value, |v| value(v, unit)), shown),
+            origin,
+        ),
         (
             "the control’s, normalised",
             with_unit(or_dash(workload.control_value, |v| value(v, unit)), shown),
@@ -127,7 +129,11 @@ pub(crate) fn folded(line: &str) -> String {
         return text(line);
     }
     let beginning: String = line.chars().take(LONG).collect();
-    format!("<details><summary>{} …</summary>{}</details>", text(&beginning), text(line))
+    format!(
+        "<details><summary>{} …</summary>{}</details>",
+        text(&beginning),
+        text(line)
+    )
 }
 
 fn repeat(out: &mut String, input: &Input<'_>, workload: &WorkloadRow, case: &CaseRow) {
@@ -151,7 +157,10 @@ fn repeat(out: &mut String, input: &Input<'_>, workload: &WorkloadRow, case: &Ca
 fn again(definition: &str, case: &CaseRow) -> String {
     let definition = shell(definition);
     if case.chosen.is_adaptive() {
-        format!("layout-sweep sweep {definition}   # the sweep adds {} by itself", shell(&case.name))
+        format!(
+            "layout-sweep sweep {definition}   # the sweep adds {} by itself",
+            shell(&case.name)
+        )
     } else {
         format!("layout-sweep try {definition} --case {}", shell(&case.name))
     }

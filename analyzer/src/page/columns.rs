@@ -106,7 +106,10 @@ mod tests {
         let mut sorted: Vec<(u32, &String)> = ranks.into_iter().zip(&names).collect();
         sorted.sort();
         let sorted: Vec<&str> = sorted.iter().map(|(_, name)| name.as_str()).collect();
-        assert_eq!(sorted, ["", "1e9", "größe 3", "größe 20", "up", "up-02", "up-2", "up-10"]);
+        assert_eq!(
+            sorted,
+            ["", "1e9", "größe 3", "größe 20", "up", "up-02", "up-2", "up-10"]
+        );
     }
 
     #[test]

@@ -86,4 +86,3 @@ pub(crate) fn attributes(cases: &[CaseRow], state: &State<'_>) -> Vec<AttributeC
     let varies = |column: &AttributeColumn| column.values.words.len() > 1;
     columns.filter(varies).collect()
 }
-

@@ -201,7 +201,8 @@ impl Cases {
             self.rounds.push(measured(case.rounds));
             self.disturbed.push(case.disturbed_probes);
             self.value.push(short(case.value.map(|value| value / one)));
-            self.normalised.push(short(case.normalised_value.map(|value| value / one)));
+            self.normalised
+                .push(short(case.normalised_value.map(|value| value / one)));
             self.gflops.push(short(case.gflops));
             self.share.push(short(case.share_of_peak));
             self.error.push(short(case.error.and_then(|error| error.max_absolute)));
@@ -256,7 +257,9 @@ fn workload_data(
             .map(|ties| ties.iter().filter_map(|name| number(name)).collect())
             .unwrap_or_default(),
         paired: workload.paired,
-        noise: workload.noise.and_then(|noise| Some([short(Some(noise.q05))?, short(Some(noise.q95))?])),
+        noise: workload
+            .noise
+            .and_then(|noise| Some([short(Some(noise.q05))?, short(Some(noise.q95))?])),
         estimates: estimates
             .map(|estimate| estimate_column(estimate, workload, &judged, &analysis.setup.objective.unit, one))
             .collect(),
@@ -283,15 +286,28 @@ fn estimate_column(
         .collect();
     EstimateColumn {
         name: estimate.name.clone(),
-        unit: if comparable { shown_unit(objective).0 } else { &estimate.unit }.to_owned(),
+        unit: if comparable {
+            shown_unit(objective).0
+        } else {
+            &estimate.unit
+        }
+        .to_owned(),
         comparable,
-        values: workload.cases.iter().map(|case| short(value(case).map(|v| v / scale))).collect(),
+        values: workload
+            .cases
+            .iter()
+            .map(|case| short(value(case).map(|v| v / scale)))
+            .collect(),
         spearman: short(estimate.spearman),
         regret: rounded(of_estimate(&samples)),
     }
 }
 
 fn rounded(mut curve: Curve) -> Curve {
-    curve.regrets = curve.regrets.into_iter().filter_map(|regret| short(Some(regret))).collect();
+    curve.regrets = curve
+        .regrets
+        .into_iter()
+        .filter_map(|regret| short(Some(regret)))
+        .collect();
     curve
 }

@@ -67,7 +67,9 @@ pub fn drift(state: &State<'_>, workload: &str, number: impl Fn(&str) -> Option<
         let values: Vec<f64> = group.iter().flat_map(|round| round.values.iter().copied()).collect();
         let shown = |value: Option<f64>| short(value.map(|value| value / one));
         let middle = &group[group.len() / 2];
-        drift.seconds.push(short(Some((middle.milliseconds - start) as f64 / 1e3)));
+        drift
+            .seconds
+            .push(short(Some((middle.milliseconds - start) as f64 / 1e3)));
         drift.value.push(shown(median(&values)));
         drift.least.push(shown(values.iter().copied().min_by(f64::total_cmp)));
         drift.most.push(shown(values.iter().copied().max_by(f64::total_cmp)));

@@ -36,16 +36,33 @@ pub(crate) fn columns(data: &Data) -> Vec<Column> {
             numeric,
         });
     };
-    let longest = cases.name.iter().map(|name| name.chars().count()).max().unwrap_or_default();
-    add("rank", "#", "derived", 7, true);
+    let longest = cases
+        .name
+        .iter()
+        .map(|name| name.chars().count())
+        .max()
+        .unwrap_or_default();
+    add(
+        "rank",
+        "#",
+        "derived",
+        cases.name.len().to_string().len().max(3) + 4,
+        true,
+    );
     add("name", "case", "", longest.clamp(12, 34) + 10, false);
     if data.workloads.len() > 1 {
         add("workload", "workload", "", 18, false);
     }
-    add("outcome", "outcome", "", 14, false);
     add("ratio", "ratio", data.origin, 9, true);
-    add("interval", "95 % interval", "derived", 29, false);
-    add("value", &format!("{}, {}", data.objective, data.unit), data.origin, 13, true);
+    add("interval", "95 % interval", "derived", 27, false);
+    add(
+        "value",
+        &format!("{}, {}", data.objective, data.unit),
+        data.origin,
+        13,
+        true,
+    );
+    add("outcome", "outcome", "", 14, false);
     if cases.gflops.iter().any(Option::is_some) {
         add("gflops", "GFLOP/s", "derived", 10, true);
     }
@@ -94,12 +111,19 @@ pub(crate) fn table(out: &mut String, data: &Data, links: &str) {
         let sort = if column.key == "rank" { "ascending" } else { "none" };
         let class = if column.numeric { " class=\"n\"" } else { "" };
         let head = text(&column.head);
-        let _ = write!(out, "<th scope=\"col\" data-key=\"{}\"{class} aria-sort=\"{sort}\">", column.key);
+        let _ = write!(
+            out,
+            "<th scope=\"col\" data-key=\"{}\"{class} aria-sort=\"{sort}\">",
+            column.key
+        );
         if column.key == "logs" {
             let _ = write!(out, "<span>{head}</span></th>");
         } else {
             let label = text(column.label);
-            let _ = write!(out, "<button type=\"button\" title=\"{head}\">{head}<small>{label}</small></button></th>");
+            let _ = write!(
+                out,
+                "<button type=\"button\" title=\"{head}\">{head}<small>{label}</small></button></th>"
+            );
         }
     }
     out.push_str("</tr></thead><tbody id=\"rows\">");
@@ -156,7 +180,11 @@ fn log_links(data: &Data, links: &str, case: usize) -> String {
     for (bit, file) in super::links::FILES.iter().enumerate() {
         if data.cases.logs[case] & (1 << bit) != 0 {
             let word = file.split('.').next().unwrap_or(file);
-            out.push(format!("<a href=\"{}/{}/{file}\">{word}</a>", text(links), text(folder)));
+            out.push(format!(
+                "<a href=\"{}/{}/{file}\">{word}</a>",
+                text(links),
+                text(folder)
+            ));
         }
     }
     out.join(" ")
@@ -182,10 +210,15 @@ fn cell(data: &Data, key: &str, case: usize) -> String {
         "error" => number(cases.error[case], 2),
         "pairs" => count(cases.pairs[case]),
         key => {
-            let index = key.strip_prefix("estimate:").and_then(|index| index.parse::<usize>().ok());
+            let index = key
+                .strip_prefix("estimate:")
+                .and_then(|index| index.parse::<usize>().ok());
             let name = index.and_then(|index| data.estimates().get(index).map(|(name, _)| (*name).to_owned()));
             let workload = &data.workloads[cases.workload[case]];
-            let column = workload.estimates.iter().find(|column| Some(&column.name) == name.as_ref());
+            let column = workload
+                .estimates
+                .iter()
+                .find(|column| Some(&column.name) == name.as_ref());
             number(column.and_then(|column| column.values[case - workload.first]), 4)
         }
     }

@@ -70,12 +70,12 @@ const CHARTS: &[(&str, &str, &str)] = &[
         "Residuals by attribute",
         "Predicted over measured, divided by the median of that over all samples, by the value of one attribute: where the \
          boxes differ, the estimate misjudges what the attribute does. Attributes are listed by the share of the \
-         residuals’ variance that they explain.",
+         residuals’ variance that they explain beyond chance; boxes from 3 samples on.",
     ),
     (
         "parallel",
         "Attributes of all cases",
-        "One line per measured case through the values of its attributes to its ratio; the darker the line, the faster the \
+        "One line per measured case through the values of its attributes to its ratio; the more a line stands out, the faster the \
          case. Drag along an axis to keep only lines that pass there.",
     ),
 ];
@@ -99,7 +99,10 @@ pub fn render(input: &Input<'_>) -> Result<Vec<u8>, AnalyzeError> {
         FILES.join(" "),
     );
     // Not run at once: the table works before the chart library is read.
-    let _ = write!(out, "<script type=\"text/plain\" id=\"echarts\">{ECHARTS}</script>\n<script>\n(() => {{\n\"use strict\";\n");
+    let _ = write!(
+        out,
+        "<script type=\"text/plain\" id=\"echarts\">{ECHARTS}</script>\n<script>\n(() => {{\n\"use strict\";\n"
+    );
     for script in SCRIPTS {
         out.push_str(script);
     }
@@ -108,7 +111,11 @@ pub fn render(input: &Input<'_>) -> Result<Vec<u8>, AnalyzeError> {
 }
 
 fn title(analysis: &Analysis) -> String {
-    let workloads: Vec<&str> = analysis.workloads.iter().map(|workload| workload.name.as_str()).collect();
+    let workloads: Vec<&str> = analysis
+        .workloads
+        .iter()
+        .map(|workload| workload.name.as_str())
+        .collect();
     text(&format!("{} on {}", workloads.join(", "), analysis.setup.target))
 }
 
@@ -137,7 +144,10 @@ fn per_workload(out: &mut String, analysis: &Analysis, write: impl Fn(&mut Strin
 fn top(out: &mut String, input: &Input<'_>, data: &Data) {
     let analysis = input.analysis;
     let setup = &analysis.setup;
-    let machine = setup.machine.get("cpu_model").map(|model| format!(" · {}", text(model)));
+    let machine = setup
+        .machine
+        .get("cpu_model")
+        .map(|model| format!(" · {}", text(model)));
     let _ = write!(
         out,
         "<a class=\"skip\" href=\"#cases\">Skip to the cases</a><header><h1>{}</h1><p>{} · {}{} · frozen {}</p><nav \

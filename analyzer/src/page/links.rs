@@ -64,7 +64,9 @@ impl Links {
 fn relative(from: &Path, to: &Path) -> String {
     let parts = |path: &Path| -> Vec<String> {
         let normal = path.components().filter(|part| matches!(part, Component::Normal(_)));
-        normal.map(|part| part.as_os_str().to_string_lossy().into_owned()).collect()
+        normal
+            .map(|part| part.as_os_str().to_string_lossy().into_owned())
+            .collect()
     };
     let (from, to): (Vec<String>, Vec<String>) = (parts(&PathBuf::from(from)), parts(&PathBuf::from(to)));
     let common = from.iter().zip(&to).take_while(|(a, b)| a == b).count();

@@ -13,12 +13,12 @@
 //!
 //! A content security policy in the page forbids every request, so that "no network" is enforced, not promised.
 
+mod answer;
 pub mod assets;
 pub mod columns;
 pub mod components;
 pub mod data;
 pub mod drift;
-mod answer;
 mod escape;
 mod grid;
 pub mod html;

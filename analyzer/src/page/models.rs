@@ -38,7 +38,9 @@ pub(crate) fn models(out: &mut String, analysis: &Analysis, workload: &WorkloadR
     for estimate in &workload.estimates {
         let rho = |rho: f64| format!("{rho:.3}");
         let regret = or_dash(estimate.regret_ratio, |ratio| format!("{ratio:.3}"));
-        let more = estimate.regret_value.map(|more| format!(" (+{} {})", value(more, unit), text(shown)));
+        let more = estimate
+            .regret_value
+            .map(|more| format!(" (+{} {})", value(more, unit), text(shown)));
         let _ = write!(
             out,
             "<tr><th scope=\"row\">{}<small>{}, from the {}</small></th>",
@@ -71,10 +73,19 @@ pub(crate) fn models(out: &mut String, analysis: &Analysis, workload: &WorkloadR
     for estimate in &workload.estimates {
         let mut words = vec![advice(estimate)];
         if !estimate.left_out.is_empty() {
-            let left: Vec<String> = estimate.left_out.iter().map(|(why, count)| format!("{count} {why}")).collect();
+            let left: Vec<String> = estimate
+                .left_out
+                .iter()
+                .map(|(why, count)| format!("{count} {why}"))
+                .collect();
             words.push(format!("Left out: {}.", left.join(", ")));
         }
-        let _ = write!(out, "<li><b>{}</b>: {}</li>", text(&estimate.name), text(&words.join(" ")));
+        let _ = write!(
+            out,
+            "<li><b>{}</b>: {}</li>",
+            text(&estimate.name),
+            text(&words.join(" "))
+        );
     }
     out.push_str("</ul>");
 }

@@ -89,6 +89,11 @@ mod tests {
             assert!((found - expected).abs() < 1e-12, "{found} is not {expected}");
         }
         assert!(at_random(&[]).budgets.is_empty());
-        assert_eq!(at_random(&(1..=20_000).map(f64::from).collect::<Vec<f64>>()).budgets.len(), 62);
+        assert_eq!(
+            at_random(&(1..=20_000).map(f64::from).collect::<Vec<f64>>())
+                .budgets
+                .len(),
+            62
+        );
     }
 }

@@ -28,7 +28,13 @@ pub(crate) fn rejected(out: &mut String, workload: &WorkloadRow) {
     for row in rows {
         let word = row.outcome.word();
         let share = 100 * row.cases.len() / most;
-        let names = |names: &[String]| names.iter().map(|name| case_link(name)).collect::<Vec<String>>().join(", ");
+        let names = |names: &[String]| {
+            names
+                .iter()
+                .map(|name| case_link(name))
+                .collect::<Vec<String>>()
+                .join(", ")
+        };
         let which = if row.cases.len() > NAMES {
             format!(
                 "{}, <details><summary>{} more</summary>{}</details>",

@@ -23,11 +23,7 @@ pub fn write(analysis: &mut Analysis, folder: &Path) -> Result<(), AnalyzeError>
 }
 
 /// [`write`], and further files with their names, which follow `report.md`.
-pub fn write_with(
-    analysis: &mut Analysis,
-    further: &[(&str, Vec<u8>)],
-    folder: &Path,
-) -> Result<(), AnalyzeError> {
+pub fn write_with(analysis: &mut Analysis, further: &[(&str, Vec<u8>)], folder: &Path) -> Result<(), AnalyzeError> {
     fs_err::create_dir_all(folder)?;
     let pictures = pictures(analysis)?;
     let further_names = further.iter().map(|(name, _)| *name);

@@ -1,0 +1,493 @@
+//! `report.html`: its bytes, its escaping, and what it does in a browser.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+mod browser;
+mod common;
+
+use std::path::{Path, PathBuf};
+
+use analyzer::collect::collect;
+use analyzer::page::{self, Input, Links};
+use analyzer::rows::evaluate;
+use browser::{Browser, chromium};
+use common::{Fixture, typical};
+use planner::Value;
+use proptest::prelude::*;
+use serde_json::json;
+
+/// The page of a cohort.
+fn page_of(it: &Fixture) -> String {
+    let mut manifest = it.manifest.clone();
+    manifest.cases = it.cases.len() as u64;
+    let state = cohort::state(&manifest, &it.cases, &it.additions, &it.records).unwrap();
+    let dataset = collect(&manifest, &it.additions, &state).unwrap();
+    let analysis = evaluate(&dataset).unwrap();
+    let links = Links::default();
+    let input = Input {
+        analysis: &analysis,
+        state: &state,
+        links: &links,
+    };
+    String::from_utf8(page::render(&input).unwrap()).unwrap()
+}
+
+/// [`typical`] with attributes: two that vary, one that does not.
+fn rich() -> Fixture {
+    let mut it = typical();
+    for (index, case) in (0..).zip(&mut it.cases) {
+        case.plan.attributes.set("up.rows", Value::Integer(1 << (index % 3)));
+        case.plan
+            .attributes
+            .set("up.order", Value::text(["ckr", "rkc"][(index % 2) as usize]));
+        case.plan.attributes.set("threads", Value::Integer(2));
+    }
+    it
+}
+
+/// Writes a page into a folder of its own.
+fn written(page: &str) -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("report.html");
+    std::fs::write(&file, page).unwrap();
+    (folder, file)
+}
+
+#[test]
+fn the_same_cohort_gives_the_same_bytes() {
+    assert!(page_of(&rich()) == page_of(&rich()));
+}
+
+#[test]
+fn the_library_is_the_one_that_is_named() {
+    let version = format!("t.version=\"{}\"", page::assets::ECHARTS_VERSION);
+    assert!(page::assets::ECHARTS.contains(&version));
+    assert!(
+        !page::assets::ECHARTS.contains("</script"),
+        "it would end its own element"
+    );
+}
+
+#[test]
+fn the_answer_and_the_first_cases_stand_before_any_script() {
+    let page = page_of(&rich());
+    let before = &page[..page.find("<script").unwrap()];
+    for wanted in [
+        "Take <a class=\"case\"",
+        "cross-0-0",
+        "row-major",
+        "confirm-cross-0-0",
+        "down-03",
+        "measured",
+    ] {
+        assert!(before.contains(wanted), "{wanted}");
+    }
+    assert!(before.len() < 100_000, "{} bytes", before.len());
+    assert!(page.contains("default-src 'none'"));
+}
+
+#[test]
+fn without_any_result_the_page_says_so() {
+    let mut it = Fixture::new(&[("mlp", "control")]);
+    it.case("mlp", "control", "control", &[]);
+    let page = page_of(&it);
+    assert!(page.contains("No plan can be recommended"));
+    assert!(page.contains("No case has an estimate."));
+}
+
+/// Opening and closing tags outside of scripts and styles, without attributes; an attribute's value can't hold `>` or
+/// `<` unless escaping failed.
+fn skeleton(page: &str) -> Vec<&str> {
+    let visible = &page[page.find("</style>").unwrap()..page.find("<script type=\"application/json\"").unwrap()];
+    let tags = visible.split('<').skip(1);
+    tags.map(|tag| tag.split(['>', ' ']).next().unwrap()).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Whatever a case is called and says, the page has the same elements, and its data holds the very text.
+    #[test]
+    fn text_of_users_stays_text(words in proptest::collection::vec(
+        "(</?[sS]cript>|<!--|-->|\\]\\]>|&lt;|[\"'<>&`=/ ]|\\$\\{x\\}|[a-zäß日\u{2028}\u{7f}\u{1}\u{202e}]|\\\\){1,12}", 6))
+    {
+        let of = |words: &[String]| {
+            let mut it = rich();
+            // A number keeps names apart and the order of families as it is.
+            it.cases[1].name = format!("{} 1", words[0]);
+            it.cases[1].family = format!("{} f", words[1]);
+            it.cases[1].reason.clone_from(&words[2]);
+            it.cases[1].plan.text.clone_from(&words[3]);
+            it.cases[1].plan.attributes.set("up.order", Value::text(&words[4]));
+            it.manifest.options.insert(words[5].clone(), words[5].clone());
+            it.manifest.options.remove("threads");
+            let name = it.cases[1].name.clone();
+            for record in it.records.iter_mut().filter(|record| record.case == "up-00") {
+                record.case.clone_from(&name);
+            }
+            (page_of(&it), name)
+        };
+        let plain: Vec<String> = (0..6).map(|index| format!("plain{index}")).collect();
+        let (page, name) = of(&words);
+        let (benign, _) = of(&plain);
+        prop_assert_eq!(skeleton(&page), skeleton(&benign));
+        let data = page.split("<script type=\"application/json\"").nth(1).unwrap();
+        let data = &data[data.find('>').unwrap() + 1..data.find("</script>").unwrap()];
+        let data: serde_json::Value = serde_json::from_str(data).unwrap();
+        prop_assert_eq!(&data["cases"]["name"][1], &json!(name));
+        prop_assert_eq!(&data["cases"]["plan"][1], &json!(words[3]));
+    }
+}
+
+/// Words of the table's rows that are in the document.
+const ROWS: &str =
+    "[...document.querySelectorAll('#rows tr[data-case]')].map(r => [...r.cells].map(c => c.textContent))";
+const NAMES: &str = "[...document.querySelectorAll('#rows tr[data-case] .name span')].map(s => s.textContent)";
+
+fn open(page: &str, program: &Path) -> (tempfile::TempDir, Browser) {
+    let (folder, file) = written(page);
+    let mut browser = Browser::start(program, 1400, 900);
+    browser.open(&file);
+    (folder, browser)
+}
+
+#[test]
+fn one_can_sort_filter_and_pick() {
+    let Some(program) = chromium() else { return };
+    let page = page_of(&rich());
+    let (_folder, mut browser) = open(&page, &program);
+
+    // What the script draws are the words that were there before it.
+    let drawn = browser.eval(ROWS);
+    let bytes = serde_json::to_string(&page).unwrap();
+    let first = browser.eval(&format!(
+        "[...new DOMParser().parseFromString({bytes}, 'text/html').querySelectorAll('#rows tr')].map(r => \
+         [...r.cells].map(c => c.textContent))"
+    ));
+    assert_eq!(drawn, first);
+    assert_eq!(drawn.as_array().unwrap().len(), 15);
+    assert_eq!(drawn[0][1], "cross-0-0winner");
+
+    // Sorting by name is natural; undefined comes last either way.
+    let click = |key: &str| format!("document.querySelector('th[data-key=\"{key}\"] button').click()");
+    browser.eval(&click("name"));
+    let names = browser.eval(NAMES);
+    assert_eq!((&names[0], &names[14]), (&json!("confirm-cross-0-0"), &json!("up-05")));
+    browser.eval(&click("value"));
+    assert_eq!(browser.eval(NAMES)[0], "cross-0-0");
+    browser.eval(&click("value"));
+    let values = browser.eval(ROWS);
+    assert_eq!(values[0][1], "down-02");
+    assert_eq!(values[14][4], "-");
+    assert_eq!(
+        browser.eval("document.querySelector('th[data-key=value]').getAttribute('aria-sort')"),
+        "descending"
+    );
+
+    // Filters by outcome and by text, from the keyboard.
+    browser.eval("document.querySelector('[data-filter=rejected]').click()");
+    assert_eq!(browser.eval(NAMES), json!(["up-03"]));
+    browser.eval("document.querySelector('[data-filter=rejected]').click()");
+    browser.press("/");
+    browser.type_text("UP chosen");
+    let found = browser.eval(NAMES);
+    assert!(
+        found
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|name| name.as_str().unwrap().starts_with("up-"))
+    );
+    assert_eq!(found.as_array().unwrap().len(), 6);
+    assert_eq!(
+        browser.eval("document.querySelector('#shown').textContent"),
+        "6 of 15 cases"
+    );
+    browser.press("Escape");
+    assert_eq!(browser.eval("document.querySelector('#search').value"), "");
+
+    // The arrow keys move in the table; Escape lets go.
+    browser.eval(&click("rank"));
+    browser.eval("document.querySelector('#grid').focus()");
+    browser.press("ArrowDown");
+    browser.press("ArrowDown");
+    let shown = "document.querySelector('#detail h2')?.textContent ?? null";
+    assert_eq!(browser.eval(shown), "cross-0-1");
+    assert_eq!(
+        browser.eval("document.querySelector('tr.picked .name span').textContent"),
+        "cross-0-1"
+    );
+    browser.press("Escape");
+    assert_eq!(browser.eval("document.querySelector('#detail').hidden"), true);
+    assert_eq!(browser.complaints, Vec::<String>::new());
+}
+
+/// Where a mark of a chart is in the window, after scrolling to it: x, y.
+fn place(browser: &mut Browser, chart: &str, case: &str) -> (f64, f64) {
+    let box_of = format!("document.querySelector('#{chart} .chart')");
+    browser.eval(&format!("document.querySelector('#{chart}').scrollIntoView()"));
+    browser.wait(&format!("!!(window.echarts && echarts.getInstanceByDom({box_of}))"));
+    let at = browser.eval(&format!(
+        "(() => {{
+            const number = JSON.parse(document.getElementById('data').textContent).cases.name.indexOf('{case}');
+            const made = echarts.getInstanceByDom({box_of});
+            for (const [seriesIndex, series] of made.getOption().series.entries())
+                for (const value of series.data)
+                    if (series.type === 'scatter' && Array.isArray(value) && value[2] === number) {{
+                        const [x, y] = made.convertToPixel({{ seriesIndex }}, value);
+                        const box = {box_of}.getBoundingClientRect();
+                        return [box.x + x, box.y + y];
+                    }}
+            return null;
+        }})()"
+    ));
+    (at[0].as_f64().unwrap(), at[1].as_f64().unwrap())
+}
+
+#[test]
+fn a_click_in_a_chart_picks_the_case_everywhere() {
+    let Some(program) = chromium() else { return };
+    let (_folder, mut browser) = open(&page_of(&rich()), &program);
+    let shown = "document.querySelector('#detail h2')?.textContent ?? null";
+    for (chart, case) in [("calibration", "down-01"), ("ranking", "up-02")] {
+        let (x, y) = place(&mut browser, chart, case);
+        browser.click(x, y);
+        browser.wait(&format!("({shown}) === '{case}'"));
+        let picked = browser.eval("document.querySelector('tr.picked .name span')?.textContent");
+        assert_eq!(picked, case, "in the table");
+        // The window is narrower now, and the other charts mark it, too.
+        let ring = "(() => { const made = echarts.getInstanceByDom(document.querySelector('#calibration .chart')); \
+                    return made.getOption().series.find(one => one.id === 'ring').data.length; })()";
+        browser.eval("void document.querySelector('#calibration').scrollIntoView()");
+        browser.wait(&format!("({ring}) === 1"));
+    }
+    // A name in the answer does the same.
+    browser.eval("document.querySelector('#answer a.case').click()");
+    assert_eq!(browser.eval(shown), "cross-0-0");
+    assert_eq!(browser.complaints, Vec::<String>::new());
+}
+
+#[test]
+fn every_chart_is_drawn_at_every_width_in_light_dark_and_print() {
+    let Some(program) = chromium() else { return };
+    let (_folder, mut browser) = open(&page_of(&rich()), &program);
+    let charts = [
+        "calibration",
+        "ranking",
+        "drift",
+        "phases",
+        "timeline",
+        "regret",
+        "residuals",
+        "parallel",
+    ];
+    let is_drawn = |chart: &str| {
+        format!(
+            "(() => {{ const box = document.querySelector('#{chart} .chart'); box.scrollIntoView(); const svg = \
+             box.querySelector('svg'); return !!(box.querySelector('canvas') || svg && svg.querySelectorAll('path, \
+             rect').length > 5); }})()"
+        )
+    };
+    for (width, scheme) in [(1400, "light"), (820, "dark"), (390, "light")] {
+        browser.resize(width, 900);
+        browser.media(scheme, "");
+        for chart in charts {
+            browser.wait(&is_drawn(chart));
+        }
+        let wider = browser.eval("document.documentElement.scrollWidth - innerWidth");
+        assert_eq!(wider, 0, "nothing but tables scrolls sideways at {width}");
+    }
+    browser.call("Page.printToPDF", json!({}));
+    assert_eq!(browser.complaints, Vec::<String>::new());
+}
+
+#[test]
+fn odd_cohorts_open_without_a_complaint() {
+    let Some(program) = chromium() else { return };
+    let mut nothing = Fixture::new(&[("mlp", "control")]);
+    nothing.case("mlp", "control", "control", &[]);
+
+    let mut one = Fixture::new(&[("mlp", "control")]);
+    one.case("mlp", "control", "control", &[("model", 1e6, "ns")]);
+    one.measure("control", 1.0);
+
+    // Two workloads; names that are markup; zero and negative scores; equal predictions.
+    let mut odd = Fixture::new(&[("a <script>", "c'a"), ("b", "cb")]);
+    for (workload, names) in [
+        ("a <script>", ["c'a", "<b>x</b></script>"]),
+        ("b", ["cb", "größer \"日本\""]),
+    ] {
+        for (name, ratio) in names.into_iter().zip([1.0, 0.7]) {
+            odd.case(
+                workload,
+                name,
+                "fam<i>",
+                &[("score", ratio - 1.0, "score"), ("same", 1e6, "ns")],
+            );
+            odd.measure(name, ratio);
+        }
+    }
+    for it in [&nothing, &one, &odd] {
+        let (_folder, mut browser) = open(&page_of(it), &program);
+        browser.eval("document.querySelectorAll('figure').forEach(f => f.scrollIntoView())");
+        browser.call("Page.printToPDF", json!({}));
+        browser.eval("document.querySelector('#rows tr[data-case]:last-child').click()");
+        let last = it.cases.last().unwrap().name.as_str();
+        let shown = browser.eval(&format!("({NAMES}).includes({})", json!(last)));
+        assert_eq!(shown, true, "{last} is shown as it is written");
+        assert_eq!(browser.complaints, Vec::<String>::new());
+    }
+}
+
+/// Milliseconds between a script and the frame after it.
+fn frame_after(browser: &mut Browser, script: &str) -> f64 {
+    let timed = format!(
+        "new Promise(done => {{ const start = performance.now(); {script}; requestAnimationFrame(() => setTimeout(() => \
+         done(performance.now() - start))); }})"
+    );
+    let mut all: Vec<f64> = (0..5).map(|_| browser.eval(&timed).as_f64().unwrap()).collect();
+    all.sort_by(f64::total_cmp);
+    all[2]
+}
+
+/// The page of twenty thousand cases with eight attributes, three estimates and four rounds each. Rows are made from
+/// evaluated ones: the page is what is measured here, not the statistics.
+fn twenty_thousand() -> String {
+    let count = 20_000_u32;
+    // A cheap scatter of numbers, the same on every machine.
+    let scatter = |index: u32, factor: u32| f64::from(index.wrapping_mul(factor) >> 8) / f64::from(1_u32 << 24);
+    let mut it = rich();
+    let few = it.analysis();
+    let mut rows = Vec::new();
+    let (cases, records) = (std::mem::take(&mut it.cases), std::mem::take(&mut it.records));
+    let rounds: Vec<_> = records.into_iter().filter(|record| record.case == "up-00").collect();
+    it.additions.clear();
+    for index in 0..count {
+        let failed = index % 50 == 7;
+        let mut row = few.workloads[0]
+            .case(if failed { "up-03" } else { "up-00" })
+            .unwrap()
+            .clone();
+        let ratio = 0.7 + scatter(index, 2_654_435_761).powi(2);
+        row.name = if index == 0 {
+            "row-major".to_owned()
+        } else {
+            format!("case {index}")
+        };
+        row.family = format!("family {}", index % 6);
+        row.plan = format!(
+            "up:{index}x2x4:1x1:6x16u8:ckr.cr:panels:packed:row-major:streamed:rows.contiguous.t1:-:pass | \
+             down:10x1x15:1x1:6x16u8:ckr.cr:panels:packed:row-major:streamed:rows.contiguous.t1:- | threads=2"
+        );
+        let scale = |value: &mut Option<f64>| *value = value.map(|value| value * ratio);
+        [&mut row.value, &mut row.normalised_value].into_iter().for_each(scale);
+        if let Some(figure) = &mut row.ratio {
+            (figure.median, figure.lower, figure.upper) = (ratio, Some(0.98 * ratio), Some(1.03 * ratio));
+        }
+        let off = scatter(index ^ 0x5bd1, 2_246_822_519);
+        row.estimates
+            .insert("analytic".to_owned(), 1e6 * ratio * (0.9 + 0.2 * off));
+        row.estimates
+            .insert("proxy".to_owned(), 1e8 * ratio * (0.6 + 0.8 * off));
+        let mut case = cases[1].clone();
+        case.name.clone_from(&row.name);
+        for (attribute, name) in (0_u32..).zip([
+            "rows", "columns", "inner", "height", "width", "unroll", "depth", "split",
+        ]) {
+            let value = Value::from((index >> attribute) % (3 + attribute));
+            case.plan.attributes.set(&format!("up.{name}"), value);
+        }
+        it.cases.push(case);
+        let own = rounds.iter().filter(|_| !failed).cloned();
+        it.records.extend(own.map(|record| cohort::Record {
+            case: row.name.clone(),
+            ..record
+        }));
+        rows.push(row);
+    }
+    for (sequence, record) in (0..).zip(&mut it.records) {
+        record.sequence = sequence;
+    }
+    it.manifest.cases = u64::from(count);
+    let state = cohort::state(&it.manifest, &it.cases, &it.additions, &it.records).unwrap();
+    let mut analysis = few;
+    analysis.workloads[0].cases = rows;
+    let links = Links::default();
+    let input = Input {
+        analysis: &analysis,
+        state: &state,
+        links: &links,
+    };
+    String::from_utf8(page::render(&input).unwrap()).unwrap()
+}
+
+/// `cargo test -p layout-sweep-analyzer --test page -- --ignored --nocapture`
+#[test]
+#[ignore = "figures: takes a minute"]
+#[allow(clippy::print_stderr, reason = "figures are for people")]
+fn figures_of_twenty_thousand_cases() {
+    let Some(program) = chromium() else { return };
+    let page = twenty_thousand();
+    let (_folder, file) = written(&page);
+    let mut browser = Browser::start(&program, 1400, 900);
+    let mut paints: Vec<f64> = (0..5)
+        .map(|_| {
+            browser.open(&file);
+            browser.wait("performance.getEntriesByName('first-contentful-paint').length === 1");
+            let paint = browser.eval("performance.getEntriesByName('first-contentful-paint')[0].startTime");
+            paint.as_f64().unwrap()
+        })
+        .collect();
+    paints.sort_by(f64::total_cmp);
+    let sort = |key: &str| format!("document.querySelector('th[data-key=\"{key}\"] button').click()");
+    let filter = |text: &str| {
+        format!(
+            "const s = document.querySelector('#search'); s.value = s.value === '{text}' ? '' : '{text}'; \
+             s.dispatchEvent(new Event('input'))"
+        )
+    };
+    browser.eval("void document.querySelector('#cases').scrollIntoView()");
+    let first_filter = {
+        let timed = format!(
+            "(() => {{ const start = performance.now(); {}; return performance.now() - start; }})()",
+            filter("9x2 row")
+        );
+        browser.eval(&timed).as_f64().unwrap()
+    };
+    let figures = [
+        ("sort by name", frame_after(&mut browser, &sort("name"))),
+        ("sort by ratio", frame_after(&mut browser, &sort("ratio"))),
+        ("sort by an estimate", frame_after(&mut browser, &sort("estimate:1"))),
+        ("filter by text", frame_after(&mut browser, &filter("7x2 row"))),
+        (
+            "filter by outcome",
+            frame_after(&mut browser, "document.querySelector('[data-filter=rejected]').click()"),
+        ),
+    ];
+    eprintln!(
+        "bytes {}, first paint {:.0} ms (median of 5: {paints:.0?})",
+        page.len(),
+        paints[2]
+    );
+    eprintln!("first filter {first_filter:.0} ms (it makes the texts to look in)");
+    for (what, milliseconds) in figures {
+        eprintln!("{what}: {milliseconds:.0} ms to the next frame (median of 5)");
+        assert!(milliseconds < 100.0, "{what}");
+    }
+    assert!(page.len() < 15 << 20 && paints[2] < 1000.0 && first_filter < 100.0);
+    for chart in [
+        "calibration",
+        "ranking",
+        "drift",
+        "phases",
+        "regret",
+        "residuals",
+        "parallel",
+    ] {
+        browser.eval(&format!("void document.querySelector('#{chart}').scrollIntoView()"));
+        browser.wait(&format!(
+            "!!document.querySelector('#{chart} .chart').querySelector('canvas, svg')"
+        ));
+    }
+    assert_eq!(browser.complaints, Vec::<String>::new());
+}
