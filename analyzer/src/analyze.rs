@@ -27,7 +27,6 @@ pub fn analyze(snapshot: &Snapshot, report: &Path) -> Result<Analysis, AnalyzeEr
     let links = page::Links::find(snapshot.frozen.dir(), report)?;
     let page = page::render(&page::Input {
         analysis: &analysis,
-        state: &state,
         links: &links,
     })?;
     write_with(&mut analysis, &[(PAGE, page)], report)?;

@@ -6,30 +6,29 @@ mod browser;
 mod common;
 
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
-use analyzer::collect::collect;
+use analyzer::Analysis;
 use analyzer::page::{self, Input, Links};
-use analyzer::rows::evaluate;
 use browser::{Browser, chromium};
 use common::{Fixture, typical};
 use planner::Value;
 use proptest::prelude::*;
 use serde_json::json;
 
-/// The page of a cohort.
-fn page_of(it: &Fixture) -> String {
-    let mut manifest = it.manifest.clone();
-    manifest.cases = it.cases.len() as u64;
-    let state = cohort::state(&manifest, &it.cases, &it.additions, &it.records).unwrap();
-    let dataset = collect(&manifest, &it.additions, &state).unwrap();
-    let analysis = evaluate(&dataset).unwrap();
+/// The page of an analysis.
+fn rendered(analysis: &Analysis) -> String {
     let links = Links::default();
     let input = Input {
-        analysis: &analysis,
-        state: &state,
+        analysis,
         links: &links,
     };
     String::from_utf8(page::render(&input).unwrap()).unwrap()
+}
+
+/// The page of a cohort.
+fn page_of(it: &Fixture) -> String {
+    rendered(&it.analysis())
 }
 
 /// [`typical`] with attributes: two that vary, one that does not.
@@ -39,11 +38,13 @@ fn rich() -> Fixture {
         case.plan.attributes.set("up.rows", Value::Integer(1 << (index % 3)));
         case.plan
             .attributes
-            .set("up.order", Value::text(["ckr", "rkc"][(index % 2) as usize]));
+            .set("up.order", Value::text(if index % 2 == 0 { "ckr" } else { "rkc" }));
         case.plan.attributes.set("threads", Value::Integer(2));
     }
     it
 }
+
+static RICH: LazyLock<Analysis> = LazyLock::new(|| rich().analysis());
 
 /// Writes a page into a folder of its own.
 fn written(page: &str) -> (tempfile::TempDir, PathBuf) {
@@ -55,7 +56,7 @@ fn written(page: &str) -> (tempfile::TempDir, PathBuf) {
 
 #[test]
 fn the_same_cohort_gives_the_same_bytes() {
-    assert!(page_of(&rich()) == page_of(&rich()));
+    assert!(page_of(&rich()) == rendered(&RICH));
 }
 
 #[test]
@@ -70,7 +71,7 @@ fn the_library_is_the_one_that_is_named() {
 
 #[test]
 fn the_answer_and_the_first_cases_stand_before_any_script() {
-    let page = page_of(&rich());
+    let page = rendered(&RICH);
     let before = &page[..page.find("<script").unwrap()];
     for wanted in [
         "Take <a class=\"case\"",
@@ -112,20 +113,25 @@ proptest! {
         "(</?[sS]cript>|<!--|-->|\\]\\]>|&lt;|[\"'<>&`=/ ]|\\$\\{x\\}|[a-zäß日\u{2028}\u{7f}\u{1}\u{202e}]|\\\\){1,12}", 6))
     {
         let of = |words: &[String]| {
-            let mut it = rich();
-            // A number keeps names apart and the order of families as it is.
-            it.cases[1].name = format!("{} 1", words[0]);
-            it.cases[1].family = format!("{} f", words[1]);
-            it.cases[1].reason.clone_from(&words[2]);
-            it.cases[1].plan.text.clone_from(&words[3]);
-            it.cases[1].plan.attributes.set("up.order", Value::text(&words[4]));
-            it.manifest.options.insert(words[5].clone(), words[5].clone());
-            it.manifest.options.remove("threads");
-            let name = it.cases[1].name.clone();
-            for record in it.records.iter_mut().filter(|record| record.case == "up-00") {
-                record.case.clone_from(&name);
-            }
-            (page_of(&it), name)
+            let mut analysis = RICH.clone();
+            let setup = &mut analysis.setup;
+            setup.definition_path.clone_from(&words[0]);
+            setup.options = [(words[1].clone(), words[2].clone())].into();
+            let workload = &mut analysis.workloads[0];
+            workload.failures[0].reason.clone_from(&words[3]);
+            workload.estimates[0].name.clone_from(&words[4]);
+            // A number keeps names apart.
+            let name = format!("{} 1", words[0]);
+            let winner = workload.winner.as_mut().unwrap();
+            let row = workload.cases.iter_mut().find(|row| row.name == winner.case).unwrap();
+            winner.case.clone_from(&name);
+            row.name.clone_from(&name);
+            row.family = format!("{} f", words[1]);
+            row.because.clone_from(&words[2]);
+            row.plan.clone_from(&words[3]);
+            row.attributes.set("up.order", Value::text(&words[4]));
+            row.attributes.set(&words[5], Value::text(&words[5]));
+            (rendered(&analysis), name)
         };
         let plain: Vec<String> = (0..6).map(|index| format!("plain{index}")).collect();
         let (page, name) = of(&words);
@@ -134,8 +140,9 @@ proptest! {
         let data = page.split("<script type=\"application/json\"").nth(1).unwrap();
         let data = &data[data.find('>').unwrap() + 1..data.find("</script>").unwrap()];
         let data: serde_json::Value = serde_json::from_str(data).unwrap();
-        prop_assert_eq!(&data["cases"]["name"][1], &json!(name));
-        prop_assert_eq!(&data["cases"]["plan"][1], &json!(words[3]));
+        let winner = usize::try_from(data["workloads"][0]["winner"].as_u64().unwrap()).unwrap();
+        prop_assert_eq!(&data["cases"]["name"][winner], &json!(name));
+        prop_assert_eq!(&data["cases"]["plan"][winner], &json!(words[3]));
     }
 }
 
@@ -154,7 +161,7 @@ fn open(page: &str, program: &Path) -> (tempfile::TempDir, Browser) {
 #[test]
 fn one_can_sort_filter_and_pick() {
     let Some(program) = chromium() else { return };
-    let page = page_of(&rich());
+    let page = rendered(&RICH);
     let (_folder, mut browser) = open(&page, &program);
 
     // What the script draws are the words that were there before it.
@@ -247,7 +254,7 @@ fn place(browser: &mut Browser, chart: &str, case: &str) -> (f64, f64) {
 #[test]
 fn a_click_in_a_chart_picks_the_case_everywhere() {
     let Some(program) = chromium() else { return };
-    let (_folder, mut browser) = open(&page_of(&rich()), &program);
+    let (_folder, mut browser) = open(&rendered(&RICH), &program);
     let shown = "document.querySelector('#detail h2')?.textContent ?? null";
     for (chart, case) in [("calibration", "down-01"), ("ranking", "up-02")] {
         let (x, y) = place(&mut browser, chart, case);
@@ -270,7 +277,7 @@ fn a_click_in_a_chart_picks_the_case_everywhere() {
 #[test]
 fn every_chart_is_drawn_at_every_width_in_light_dark_and_print() {
     let Some(program) = chromium() else { return };
-    let (_folder, mut browser) = open(&page_of(&rich()), &program);
+    let (_folder, mut browser) = open(&rendered(&RICH), &program);
     let charts = [
         "calibration",
         "ranking",
@@ -297,7 +304,7 @@ fn every_chart_is_drawn_at_every_width_in_light_dark_and_print() {
         let wider = browser.eval("document.documentElement.scrollWidth - innerWidth");
         assert_eq!(wider, 0, "nothing but tables scrolls sideways at {width}");
     }
-    browser.call("Page.printToPDF", json!({}));
+    browser.call("Page.printToPDF", &json!({}));
     assert_eq!(browser.complaints, Vec::<String>::new());
 }
 
@@ -330,7 +337,7 @@ fn odd_cohorts_open_without_a_complaint() {
     for it in [&nothing, &one, &odd] {
         let (_folder, mut browser) = open(&page_of(it), &program);
         browser.eval("document.querySelectorAll('figure').forEach(f => f.scrollIntoView())");
-        browser.call("Page.printToPDF", json!({}));
+        browser.call("Page.printToPDF", &json!({}));
         browser.eval("document.querySelector('#rows tr[data-case]:last-child').click()");
         let last = it.cases.last().unwrap().name.as_str();
         let shown = browser.eval(&format!("({NAMES}).includes({})", json!(last)));
@@ -350,27 +357,35 @@ fn frame_after(browser: &mut Browser, script: &str) -> f64 {
     all[2]
 }
 
-/// The page of twenty thousand cases with eight attributes, three estimates and four rounds each. Rows are made from
+/// The page of twenty thousand cases with eight attributes, two estimates and four rounds each. Rows are made from
 /// evaluated ones: the page is what is measured here, not the statistics.
 fn twenty_thousand() -> String {
     let count = 20_000_u32;
     // A cheap scatter of numbers, the same on every machine.
     let scatter = |index: u32, factor: u32| f64::from(index.wrapping_mul(factor) >> 8) / f64::from(1_u32 << 24);
-    let mut it = rich();
-    let few = it.analysis();
-    let mut rows = Vec::new();
-    let (cases, records) = (std::mem::take(&mut it.cases), std::mem::take(&mut it.records));
-    let rounds: Vec<_> = records.into_iter().filter(|record| record.case == "up-00").collect();
-    it.additions.clear();
+    let mut analysis = RICH.clone();
+    let workload = &mut analysis.workloads[0];
+    let (refused, measured) = (
+        workload.case("up-03").unwrap().clone(),
+        workload.case("up-00").unwrap().clone(),
+    );
+    workload.cases.clear();
+    let points = &mut workload.drift.as_mut().unwrap().points;
+    let point = points[0].clone();
+    points.clear();
     for index in 0..count {
-        let failed = index % 50 == 7;
-        let mut row = few.workloads[0]
-            .case(if failed { "up-03" } else { "up-00" })
-            .unwrap()
-            .clone();
-        let ratio = 0.7 + scatter(index, 2_654_435_761).powi(2);
+        let mut row = if index % 50 == 7 {
+            refused.clone()
+        } else {
+            measured.clone()
+        };
+        let ratio = if index == 0 {
+            1.0
+        } else {
+            0.7 + scatter(index, 2_654_435_761).powi(2)
+        };
         row.name = if index == 0 {
-            "row-major".to_owned()
+            workload.control.clone()
         } else {
             format!("case {index}")
         };
@@ -379,46 +394,32 @@ fn twenty_thousand() -> String {
             "up:{index}x2x4:1x1:6x16u8:ckr.cr:panels:packed:row-major:streamed:rows.contiguous.t1:-:pass | \
              down:10x1x15:1x1:6x16u8:ckr.cr:panels:packed:row-major:streamed:rows.contiguous.t1:- | threads=2"
         );
-        let scale = |value: &mut Option<f64>| *value = value.map(|value| value * ratio);
-        [&mut row.value, &mut row.normalised_value].into_iter().for_each(scale);
+        for value in [&mut row.value, &mut row.normalised_value] {
+            *value = value.map(|value| value * ratio);
+        }
         if let Some(figure) = &mut row.ratio {
             (figure.median, figure.lower, figure.upper) = (ratio, Some(0.98 * ratio), Some(1.03 * ratio));
         }
         let off = scatter(index ^ 0x5bd1, 2_246_822_519);
-        row.estimates
-            .insert("analytic".to_owned(), 1e6 * ratio * (0.9 + 0.2 * off));
-        row.estimates
-            .insert("proxy".to_owned(), 1e8 * ratio * (0.6 + 0.8 * off));
-        let mut case = cases[1].clone();
-        case.name.clone_from(&row.name);
-        for (attribute, name) in (0_u32..).zip([
-            "rows", "columns", "inner", "height", "width", "unroll", "depth", "split",
-        ]) {
-            let value = Value::from((index >> attribute) % (3 + attribute));
-            case.plan.attributes.set(&format!("up.{name}"), value);
+        let predictions = [
+            ("analytic", 1e6 * (0.9 + 0.2 * off)),
+            ("proxy", 1e8 * (0.6 + 0.8 * off)),
+        ];
+        row.estimates = predictions.map(|(name, value)| (name.to_owned(), ratio * value)).into();
+        for (bit, name) in (0_u32..).zip("rows columns inner height width unroll depth split".split(' ')) {
+            row.attributes
+                .set(&format!("up.{name}"), Value::from((index >> bit) % (3 + bit)));
         }
-        it.cases.push(case);
-        let own = rounds.iter().filter(|_| !failed).cloned();
-        it.records.extend(own.map(|record| cohort::Record {
-            case: row.name.clone(),
-            ..record
+        points.extend((0..4).map(|round| {
+            let mut point = point.clone();
+            point.seconds = f64::from(round * count + index);
+            point.control = 1e6 * (1.0 + 0.1 * scatter(index + round, 2_654_435_761));
+            point
         }));
-        rows.push(row);
+        workload.cases.push(row);
     }
-    for (sequence, record) in (0..).zip(&mut it.records) {
-        record.sequence = sequence;
-    }
-    it.manifest.cases = u64::from(count);
-    let state = cohort::state(&it.manifest, &it.cases, &it.additions, &it.records).unwrap();
-    let mut analysis = few;
-    analysis.workloads[0].cases = rows;
-    let links = Links::default();
-    let input = Input {
-        analysis: &analysis,
-        state: &state,
-        links: &links,
-    };
-    String::from_utf8(page::render(&input).unwrap()).unwrap()
+    points.sort_by(|a, b| a.seconds.total_cmp(&b.seconds));
+    rendered(&analysis)
 }
 
 /// `cargo test -p layout-sweep-analyzer --test page -- --ignored --nocapture`

@@ -3,6 +3,9 @@
 #![expect(clippy::unwrap_used, reason = "a test that can't go on fails")]
 
 mod bad_input;
+#[path = "../../analyzer/tests/browser/mod.rs"]
+mod browser;
 mod kill;
 mod main_job;
+mod page;
 mod support;

@@ -11,7 +11,7 @@ chart("drift", {
     const [one, unit] = span > 7200 ? [3600, "hours"] : span > 180 ? [60, "minutes"] : [1, "seconds"];
     const times = drift.seconds.map((seconds) => seconds / one);
     const [, most] = extent(drift.most);
-    // One outlier would flatten the rest: the axis holds 99 % of the slowest calls, and the median of what lies beyond.
+    // One outlier would flatten the rest: the axis holds all but the slowest hundredth.
     const sorted = drift.most.slice().sort((a, b) => a - b);
     const [low] = extent(drift.least);
     const high = Math.min(most, sorted[Math.floor(0.99 * (count - 1))] * 1.15);
@@ -24,20 +24,22 @@ chart("drift", {
     });
     made.at = (row) => drift.case.flatMap((own, at) => (own === row && row >= 0 ? [[times[at], drift.value[at], at]] : []));
     return {
-      legend: legend({ data: ["a round", "running median"] }),
+      legend: legend({ data: ["a round", "disturbed", "running median"] }),
       grid: { left: 8, right: 14, top: 28, bottom: 22, containLabel: true },
       xAxis: x.option, yAxis: vertical(y.option, 44),
       series: [
         { type: "custom", silent: true, clip: true, tooltip: { show: false }, data: times.map((time, at) => [time, drift.least[at], drift.most[at]]),
           renderItem: (_, api) => { const [px, top] = api.coord([api.value(0), api.value(2)]); const [, bottom] = api.coord([api.value(0), api.value(1)]); return { type: "line", shape: { x1: px, x2: px, y1: top, y2: bottom }, style: { stroke: theme.mark, opacity: 0.3, lineWidth: 1 } }; } },
-        { name: "a round", type: "scatter", symbol: "circle", symbolSize: count > 400 ? 3 : 5, clip: true, itemStyle: { color: theme.mark, opacity: 0.75 }, data: times.map((time, at) => [time, drift.value[at], at]) },
+        ...[[false, "a round", "circle", theme.mark, 1], [true, "disturbed", "diamond", palette()[1], 1.8]].map(([disturbed, name, symbol, color, size]) => ({ name, type: "scatter", symbol, symbolSize: (count > 400 ? 3 : 5) * size, clip: true, itemStyle: { color, opacity: 0.75 },
+          data: times.flatMap((time, at) => (drift.disturbed[at] === disturbed ? [[time, drift.value[at], at]] : [])) })),
         { name: "running median", type: "line", symbol: "none", silent: true, data: smooth, lineStyle: { color: theme.ink, width: 1.8 }, itemStyle: { color: theme.ink } },
         { id: "ring", type: "scatter", symbol: "circle", symbolSize: 14, z: 9, silent: true, itemStyle: { color: "transparent", borderColor: theme.ink, borderWidth: 2 }, data: made.at(state.picked) },
       ],
       tooltip: tooltip({ formatter: ({ value }) => {
         const at = value?.[2];
         if (!defined(at)) return "";
-        const text = `${significant(drift.value[at], 4)} ${data.unit}, from ${significant(drift.least[at], 4)} to ${significant(drift.most[at], 4)}`;
+        const range = drift.rounds_per_point > 1 ? `, from ${significant(drift.least[at], 4)} to ${significant(drift.most[at], 4)}` : "";
+        const text = `${significant(drift.value[at], 4)} ${data.unit}${range}${drift.disturbed[at] ? ", disturbed" : ""}`;
         return element("div", { class: "tip" }, element("b", {}, defined(drift.case[at]) ? `beside ${cases.name[drift.case[at]]}` : `${drift.rounds_per_point} rounds`), text);
       } }),
     };

@@ -2,12 +2,10 @@
 
 use std::fmt::Write as _;
 
-use cohort::State;
 use planner::select::plan_to_toml;
 
 use super::escape::{lines, shell, text};
-use super::html::Input;
-use crate::analysis::{CaseRow, Winner, WorkloadRow};
+use crate::analysis::{Analysis, CaseRow, Winner, WorkloadRow};
 use crate::format::{UNDEFINED, counted, or_dash, percent, ratio_with_interval, shown_unit, significant, value};
 use crate::report::verdict;
 
@@ -21,7 +19,7 @@ pub(crate) fn case_link(name: &str) -> String {
 }
 
 /// The answer for one workload.
-pub(crate) fn answer(out: &mut String, input: &Input<'_>, workload: &WorkloadRow) {
+pub(crate) fn answer(out: &mut String, analysis: &Analysis, workload: &WorkloadRow) {
     let decided = workload
         .winner
         .as_ref()
@@ -33,8 +31,12 @@ pub(crate) fn answer(out: &mut String, input: &Input<'_>, workload: &WorkloadRow
         );
         return;
     };
-    let _ = write!(out, "<p class=\"headline\">{}</p>", headline(input, workload, winner));
-    figures(out, input, workload, winner, case);
+    let _ = write!(
+        out,
+        "<p class=\"headline\">{}</p>",
+        headline(analysis, workload, winner)
+    );
+    figures(out, analysis, workload, winner, case);
     out.push_str("<ul class=\"verdict\">");
     if winner.confirmed_ratio.is_some() {
         let (ratio, pairs) = (ratio_with_interval(winner.ratio), counted(winner.ratio.samples, "pair"));
@@ -44,12 +46,12 @@ pub(crate) fn answer(out: &mut String, input: &Input<'_>, workload: &WorkloadRow
         let _ = write!(out, "<li>{}</li>", folded(&line));
     }
     let _ = write!(out, "<li>Chosen because: {}</li></ul>", folded(&case.because));
-    repeat(out, input, workload, case);
+    repeat(out, analysis, workload, case);
 }
 
-fn headline(input: &Input<'_>, workload: &WorkloadRow, winner: &Winner) -> String {
+fn headline(analysis: &Analysis, workload: &WorkloadRow, winner: &Winner) -> String {
     let (case, control) = (case_link(&winner.case), case_link(&workload.control));
-    let objective = text(&input.analysis.setup.objective.name);
+    let objective = text(&analysis.setup.objective.name);
     if winner.case == workload.control {
         return format!("Keep the control, {control}: no case is shown to be faster.");
     }
@@ -73,10 +75,10 @@ fn headline(input: &Input<'_>, workload: &WorkloadRow, winner: &Winner) -> Strin
     )
 }
 
-fn figures(out: &mut String, input: &Input<'_>, workload: &WorkloadRow, winner: &Winner, case: &CaseRow) {
-    let unit = &input.analysis.setup.objective.unit;
+fn figures(out: &mut String, analysis: &Analysis, workload: &WorkloadRow, winner: &Winner, case: &CaseRow) {
+    let unit = &analysis.setup.objective.unit;
     let (shown, _) = shown_unit(unit);
-    let origin = super::data::origin(&input.analysis.setup);
+    let origin = super::data::origin(&analysis.setup);
     let with_unit = |number: String, unit: &str| {
         if number == UNDEFINED {
             number
@@ -96,7 +98,7 @@ fn figures(out: &mut String, input: &Input<'_>, workload: &WorkloadRow, winner: 
             "derived",
         ),
     ];
-    if input.analysis.setup.objective.name != "time" {
+    if analysis.setup.objective.name != "time" {
         all[0].0 = "its value";
     }
     if let Some(rate) = case.gflops {
@@ -136,14 +138,14 @@ pub(crate) fn folded(line: &str) -> String {
     )
 }
 
-fn repeat(out: &mut String, input: &Input<'_>, workload: &WorkloadRow, case: &CaseRow) {
+fn repeat(out: &mut String, analysis: &Analysis, workload: &WorkloadRow, case: &CaseRow) {
     let _ = write!(
         out,
         "<h4>Repeat it</h4>{}",
-        code(&again(&input.analysis.setup.definition_path, case))
+        code(&again(&analysis.setup.definition_path, case))
     );
     let _ = write!(out, "<h4>Its plan</h4>{}", code(&case.plan));
-    if let Some(toml) = toml(input.state, &case.name) {
+    if let Some(toml) = toml(case) {
         let _ = write!(
             out,
             "<details><summary>Its attributes as TOML, those of {} and what follows from them</summary>{}</details>",
@@ -166,9 +168,8 @@ fn again(definition: &str, case: &CaseRow) -> String {
     }
 }
 
-fn toml(state: &State<'_>, case: &str) -> Option<String> {
-    let attributes = &state.get(case)?.case.plan.attributes;
-    (!attributes.is_empty()).then(|| plan_to_toml(attributes))
+fn toml(case: &CaseRow) -> Option<String> {
+    (!case.attributes.is_empty()).then(|| plan_to_toml(&case.attributes))
 }
 
 /// Text to copy.

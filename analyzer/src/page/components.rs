@@ -2,8 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cohort::State;
-use planner::{Attributes, Value};
+use planner::Value;
 use serde::Serialize;
 
 use super::columns::{Words, short};
@@ -57,20 +56,16 @@ pub(crate) fn phases(cases: &[CaseRow], one: f64) -> Vec<PhaseColumn> {
 }
 
 /// Attributes that take at least two values among the cases, in the order of the plans.
-pub(crate) fn attributes(cases: &[CaseRow], state: &State<'_>) -> Vec<AttributeColumn> {
-    let plans: Vec<Option<&Attributes>> = cases
-        .iter()
-        .map(|case| state.get(&case.name).map(|case| &case.case.plan.attributes))
-        .collect();
+pub(crate) fn attributes(cases: &[CaseRow]) -> Vec<AttributeColumn> {
     let mut names: Vec<&str> = Vec::new();
     let mut seen = BTreeSet::new();
-    for (name, _) in plans.iter().flatten().flat_map(|attributes| attributes.iter()) {
+    for (name, _) in cases.iter().flat_map(|case| case.attributes.iter()) {
         if seen.insert(name) {
             names.push(name);
         }
     }
     let columns = names.into_iter().map(|name| {
-        let rows: Vec<Option<&Value>> = plans.iter().map(|plan| plan.and_then(|plan| plan.get(name))).collect();
+        let rows: Vec<Option<&Value>> = cases.iter().map(|case| case.attributes.get(name)).collect();
         let values: BTreeSet<&Value> = rows.iter().flatten().copied().collect();
         let numeric = values.iter().all(|value| value.as_float().is_some());
         let codes: BTreeMap<&Value, u32> = values.iter().copied().zip(0..).collect();
@@ -78,7 +73,7 @@ pub(crate) fn attributes(cases: &[CaseRow], state: &State<'_>) -> Vec<AttributeC
             name: name.to_owned(),
             numeric,
             values: Words {
-                words: values.iter().map(|value| value.to_string()).collect(),
+                words: values.iter().map(ToString::to_string).collect(),
                 codes: rows.iter().map(|row| row.map(|value| codes[value])).collect(),
             },
         }

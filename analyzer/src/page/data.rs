@@ -5,7 +5,6 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use cohort::State;
 use serde::Serialize;
 
 use super::columns::{Words, natural_ranks, short};
@@ -123,16 +122,16 @@ pub struct EstimateColumn {
 }
 
 impl Data {
-    /// Projects an analysis. `state` is that of the same cohort: it knows the plans' attributes and when rounds ended.
+    /// Projects an analysis.
     #[must_use]
-    pub fn of(analysis: &Analysis, state: &State<'_>, links: &Links) -> Self {
+    pub fn of(analysis: &Analysis, links: &Links) -> Self {
         let (unit, one) = shown_unit(&analysis.setup.objective.unit);
         let mut cases = Cases::default();
         let mut workloads = Vec::new();
         for (index, workload) in analysis.workloads.iter().enumerate() {
             let first = cases.name.len();
             cases.extend(index, workload, links, one);
-            workloads.push(workload_data(analysis, workload, state, first, one));
+            workloads.push(workload_data(analysis, workload, first, one));
         }
         cases.name_order = natural_ranks(&cases.name);
         let rows = || analysis.workloads.iter().flat_map(|workload| &workload.cases);
@@ -226,13 +225,7 @@ fn attempt_line(attempt: &Attempt) -> AttemptLine {
     )
 }
 
-fn workload_data(
-    analysis: &Analysis,
-    workload: &WorkloadRow,
-    state: &State<'_>,
-    first: usize,
-    one: f64,
-) -> WorkloadData {
+fn workload_data(analysis: &Analysis, workload: &WorkloadRow, first: usize, one: f64) -> WorkloadData {
     let numbers: HashMap<&str, usize> = (first..)
         .zip(&workload.cases)
         .map(|(number, case)| (case.name.as_str(), number))
@@ -264,8 +257,8 @@ fn workload_data(
             .map(|estimate| estimate_column(estimate, workload, &judged, &analysis.setup.objective.unit, one))
             .collect(),
         phases: phases(&workload.cases, one),
-        attributes: attributes(&workload.cases, state),
-        drift: drift(state, &workload.name, number, one),
+        attributes: attributes(&workload.cases),
+        drift: drift(workload, number, one),
         at_random: rounded(at_random(&ratios)),
     }
 }
@@ -298,7 +291,7 @@ fn estimate_column(
             .iter()
             .map(|case| short(value(case).map(|v| v / scale)))
             .collect(),
-        spearman: short(estimate.spearman),
+        spearman: short(estimate.whole.spearman),
         regret: rounded(of_estimate(&samples)),
     }
 }

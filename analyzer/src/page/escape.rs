@@ -1,5 +1,7 @@
 //! Text of users in HTML and in scripts.
 
+use std::fmt::Write as _;
+
 use crate::format::one_line;
 
 /// Text inside an element or a quoted attribute, on one line: control characters become spaces.
@@ -48,7 +50,7 @@ pub(crate) fn path(parts: &[String]) -> String {
             if byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) {
                 out.push(char::from(byte));
             } else {
-                out.push_str(&format!("%{byte:02X}"));
+                let _ = write!(out, "%{byte:02X}");
             }
         }
         out

@@ -2,8 +2,6 @@
 
 use std::fmt::Write as _;
 
-use cohort::State;
-
 use super::answer::answer;
 use super::assets::{ECHARTS, ECHARTS_VERSION, SCRIPTS, STYLE};
 use super::data::Data;
@@ -14,14 +12,13 @@ use super::{grid, sections};
 use crate::analysis::{Analysis, WorkloadRow};
 use crate::error::AnalyzeError;
 use crate::format::counted;
+use crate::report::{consent_lines, together_lines};
 
 /// What a page is made from.
 #[derive(Debug, Clone, Copy)]
 pub struct Input<'a> {
     /// The analysis.
     pub analysis: &'a Analysis,
-    /// State of the same cohort: attributes of plans, times of rounds.
-    pub state: &'a State<'a>,
     /// Where the logs lie.
     pub links: &'a Links,
 }
@@ -44,8 +41,9 @@ const CHARTS: &[(&str, &str, &str)] = &[
     (
         "drift",
         "The control over the sweep",
-        "Every round measures the control beside a case: the median of its calls, from the fastest to the slowest. What \
-         moves here is the machine, not a plan.",
+        "Every round measures the control beside a case: the median of its calls. What moves here is the machine, not a \
+         plan. Rounds far from the median are marked; their values are kept, since paired ratios cancel what disturbs \
+         both calls alike.",
     ),
     (
         "phases",
@@ -84,7 +82,7 @@ const CHARTS: &[(&str, &str, &str)] = &[
 ///
 /// Errors: data that can't be written as JSON, which is a bug.
 pub fn render(input: &Input<'_>) -> Result<Vec<u8>, AnalyzeError> {
-    let data = Data::of(input.analysis, input.state, input.links);
+    let data = Data::of(input.analysis, input.links);
     let json = escape::json(&serde_json::to_string(&data)?);
     let mut out = String::with_capacity(json.len() + ECHARTS.len() + 400_000);
     head(&mut out, input.analysis);
@@ -161,7 +159,11 @@ fn top(out: &mut String, input: &Input<'_>, data: &Data) {
         machine.unwrap_or_default(),
         text(&setup.frozen_at.chars().take(10).collect::<String>()),
     );
-    per_workload(out, analysis, |out, workload| answer(out, input, workload));
+    let consents = consent_lines(analysis, str::to_owned).into_iter();
+    let together = consents.map(|line| format!("Accepted: {line}"));
+    let together: Vec<String> = together.chain(together_lines(analysis, str::to_owned)).collect();
+    sections::list(out, &together);
+    per_workload(out, analysis, |out, workload| answer(out, analysis, workload));
     out.push_str("</section>\n<section id=\"cases\"><h2>Cases</h2><div id=\"filter\" class=\"filter\" hidden></div>");
     grid::table(out, data, &input.links.base);
     out.push_str(

@@ -4,7 +4,7 @@
 //! page: the answer and the first screen of the table as plain HTML, then the data as JSON, then the scripts. So the
 //! first paint waits for none of them, and the page says the most important thing without scripts.
 //!
-//! Charts are drawn by Apache ECharts 6.1.0, embedded whole (`assets/page/echarts`, Apache-2.0, which goes with both
+//! Charts are drawn by [Apache ECharts](https://echarts.apache.org) 6.1.0, embedded whole (`assets/page/echarts`, Apache-2.0, which goes with both
 //! licences of this project). It has everything that the page needs, log axes, own marks for intervals and timelines,
 //! parallel coordinates, ten thousands of points on a canvas and sharp SVG for small charts, patterns beside colours,
 //! in 1.1 MB without any further file. Plotly's script is four times as large and starts four times as slowly; uPlot

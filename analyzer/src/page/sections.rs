@@ -7,7 +7,7 @@ use super::answer::{case_link, folded};
 use super::escape::text;
 use crate::analysis::{Analysis, WorkloadRow};
 use crate::format::{counted, grouped, or_dash, significant};
-use crate::report::{FIGURES, coverage_lines, disturbed_line};
+use crate::report::{FIGURES, coverage_lines, disturbed_line, drift_lines};
 
 /// Names of failed cases that are shown before they are folded.
 const NAMES: usize = 12;
@@ -57,13 +57,22 @@ pub(crate) fn rejected(out: &mut String, workload: &WorkloadRow) {
     out.push_str("</tbody></table></div>");
 }
 
-/// What was looked at, and what was not.
-pub(crate) fn explored(out: &mut String, workload: &WorkloadRow) {
+/// Sentences as a list.
+pub(crate) fn list(out: &mut String, lines: &[String]) {
+    if lines.is_empty() {
+        return;
+    }
     out.push_str("<ul class=\"verdict\">");
-    for line in coverage_lines(workload).iter().chain(disturbed_line(workload).iter()) {
+    for line in lines {
         let _ = write!(out, "<li>{}</li>", folded(line));
     }
     out.push_str("</ul>");
+}
+
+/// What was looked at, and what was not.
+pub(crate) fn explored(out: &mut String, workload: &WorkloadRow) {
+    let lines = coverage_lines(workload).into_iter().chain(disturbed_line(workload));
+    list(out, &lines.collect::<Vec<String>>());
     let screened = &workload.coverage.screened;
     if screened.is_empty() {
         return;
@@ -120,6 +129,9 @@ pub(crate) fn setup(out: &mut String, analysis: &Analysis) {
         text(setup.git_revision.as_deref().unwrap_or("-")),
         text(&setup.frozen_at),
     );
+    for workload in &analysis.workloads {
+        list(out, &drift_lines(analysis, workload, str::to_owned));
+    }
     pairs(out, "Machine (class)", &setup.machine);
     pairs(out, "Machine (instance)", &setup.instance);
     pairs(out, "Options", &setup.options);

@@ -17,5 +17,5 @@ pub use summary::summary;
 pub(crate) use answer::verdict;
 pub(crate) use machine::{consent_lines, drift_lines};
 pub(crate) use markdown::{coverage_lines, disturbed_line};
-pub(crate) use models::{correlation, inversions};
+pub(crate) use models::{correlation, inversions, notes};
 pub(crate) use together::together_lines;

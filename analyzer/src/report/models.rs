@@ -141,7 +141,8 @@ fn whole_percent(share: f64) -> String {
     format!("{:.0} %", 100.0 * share)
 }
 
-fn notes(estimate: &EstimateRow) -> Vec<String> {
+/// What is to be said of an estimate beside its figures.
+pub(crate) fn notes(estimate: &EstimateRow) -> Vec<String> {
     let judged = &estimate.whole;
     let left_out: Vec<String> = judged
         .left_out

@@ -87,16 +87,16 @@ impl Browser {
             page: String::new(),
             _profile: profile,
         };
-        let targets = browser.call("Target.getTargets", json!({}));
+        let targets = browser.call("Target.getTargets", &json!({}));
         let pages = targets["targetInfos"].as_array().unwrap();
         let page = pages.iter().find(|target| target["type"] == "page").unwrap();
         let attached = browser.call(
             "Target.attachToTarget",
-            json!({"targetId": page["targetId"], "flatten": true}),
+            &json!({"targetId": page["targetId"], "flatten": true}),
         );
         attached["sessionId"].as_str().unwrap().clone_into(&mut browser.session);
         for domain in ["Page", "Runtime", "Log", "Network"] {
-            browser.call(&format!("{domain}.enable"), json!({}));
+            browser.call(&format!("{domain}.enable"), &json!({}));
         }
         browser.resize(width, height);
         browser
@@ -105,7 +105,7 @@ impl Browser {
     /// Another size of the window; below 700 pixels a phone.
     pub(crate) fn resize(&mut self, width: u32, height: u32) {
         let metrics = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 700});
-        self.call("Emulation.setDeviceMetricsOverride", metrics);
+        self.call("Emulation.setDeviceMetricsOverride", &metrics);
     }
 
     /// Light or dark, screen or print.
@@ -113,14 +113,17 @@ impl Browser {
         let features = json!([{"name": "prefers-color-scheme", "value": scheme}]);
         self.call(
             "Emulation.setEmulatedMedia",
-            json!({"media": media, "features": features}),
+            &json!({"media": media, "features": features}),
         );
     }
 
     /// Opens a file and waits until its charts are there.
     pub(crate) fn open(&mut self, file: &Path) {
         self.page = format!("file://{}", file.display()).replace(' ', "%20");
-        let (url, page) = (self.page.clone(), self.call("Page.navigate", json!({"url": self.page})));
+        let (url, page) = (
+            self.page.clone(),
+            self.call("Page.navigate", &json!({"url": self.page})),
+        );
         assert!(page["errorText"].is_null(), "{url}: {page}");
         self.wait("document.documentElement?.dataset.ready === 'true'");
     }
@@ -142,7 +145,7 @@ impl Browser {
     pub(crate) fn eval(&mut self, expression: &str) -> Value {
         let result = self.call(
             "Runtime.evaluate",
-            json!({"expression": expression, "returnByValue": true, "awaitPromise": true, "userGesture": true}),
+            &json!({"expression": expression, "returnByValue": true, "awaitPromise": true, "userGesture": true}),
         );
         assert!(result["exceptionDetails"].is_null(), "`{expression}`: {result}");
         result["result"]["value"].clone()
@@ -153,27 +156,27 @@ impl Browser {
         let text = if key.len() == 1 { key } else { "" };
         self.call(
             "Input.dispatchKeyEvent",
-            json!({"type": "keyDown", "key": key, "text": text}),
+            &json!({"type": "keyDown", "key": key, "text": text}),
         );
-        self.call("Input.dispatchKeyEvent", json!({"type": "keyUp", "key": key}));
+        self.call("Input.dispatchKeyEvent", &json!({"type": "keyUp", "key": key}));
     }
 
     /// Types text into what has the focus.
     pub(crate) fn type_text(&mut self, text: &str) {
-        self.call("Input.insertText", json!({"text": text}));
+        self.call("Input.insertText", &json!({"text": text}));
     }
 
     /// Clicks at a place of the window.
     pub(crate) fn click(&mut self, x: f64, y: f64) {
         for kind in ["mouseMoved", "mousePressed", "mouseReleased"] {
             let event = json!({"type": kind, "x": x, "y": y, "button": if kind == "mouseMoved" { "none" } else { "left" }, "clickCount": u8::from(kind != "mouseMoved")});
-            self.call("Input.dispatchMouseEvent", event);
+            self.call("Input.dispatchMouseEvent", &event);
         }
     }
 
     /// Calls a method of the protocol and gives its result.
     #[track_caller]
-    pub(crate) fn call(&mut self, method: &str, params: Value) -> Value {
+    pub(crate) fn call(&mut self, method: &str, params: &Value) -> Value {
         self.next += 1;
         let id = self.next;
         let mut message = json!({"id": id, "method": method, "params": params});
