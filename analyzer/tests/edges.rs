@@ -116,7 +116,7 @@ fn no_correct_case_is_an_error_that_leaves_an_overview() {
     let files = files(&report);
     assert_eq!(
         files.keys().collect::<Vec<_>>(),
-        ["report.md", "statistics.json", "summary.csv"]
+        ["report.html", "report.md", "statistics.json", "summary.csv"]
     );
     assert!(text(&files, "report.md").contains("No plan can be recommended"));
     assert!(text(&files, "summary.csv").contains("no compiler"));
@@ -136,7 +136,7 @@ fn the_same_cohort_gives_the_same_bytes() {
     // A second time into the same folder: everything is replaced, nothing else is left.
     analyze(&snapshot, &b).unwrap();
     let (a, b) = (files(&a), files(&b));
-    assert_eq!(a.len(), 11);
+    assert_eq!(a.len(), 12);
     for (name, bytes) in &a {
         assert!(Some(bytes) == b.get(name), "{name} differs");
     }
