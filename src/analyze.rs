@@ -55,6 +55,10 @@ pub(crate) fn analyze(cohort: &Path, report: &Path, format: Format) -> Result<Ex
             ));
             (*analysis, ExitCode::SomeFailed)
         }
+        Err(error @ AnalyzeError::InUse { .. }) => {
+            return Err(Failure::new(ExitCode::LockTimeout, error.to_string())
+                .help("wait until it is done, or choose another folder with `--report`"));
+        }
         Err(error) => {
             return Err(Failure::because(
                 ExitCode::Failure,

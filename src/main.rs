@@ -5,8 +5,10 @@
 
 mod analyze;
 mod cache;
+mod compare;
 mod crossing;
 mod doctor;
+mod explain;
 mod failure;
 mod freeze;
 mod freezing;
@@ -64,6 +66,10 @@ enum Command {
     Analyze(analyze::Arguments),
     /// Show where the time of a case went, as a unit model saw it.
     Profile(profile::Arguments),
+    /// Say why one case is faster than another: plans, phases, and how each estimate saw it.
+    Explain(explain::Arguments),
+    /// Compare the cases that two cohorts have in common; a gate for CI.
+    Compare(compare::Arguments),
     /// List the targets, or the attributes of one.
     Targets(targets::Arguments),
     /// List the workloads that definitions can name.
@@ -93,6 +99,8 @@ fn main() -> std::process::ExitCode {
         Command::Verify(arguments) => verify::execute(&arguments),
         Command::Analyze(arguments) => analyze::execute(&arguments),
         Command::Profile(arguments) => profile::execute(&arguments),
+        Command::Explain(arguments) => explain::execute(&arguments),
+        Command::Compare(arguments) => compare::execute(&arguments),
         Command::Targets(arguments) => targets::execute(&arguments),
         Command::Workloads(arguments) => workloads::execute(&arguments),
         Command::Cache(arguments) => cache::execute(&arguments),

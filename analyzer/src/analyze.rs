@@ -6,6 +6,7 @@ use cohort::Snapshot;
 
 use crate::analysis::Analysis;
 use crate::collect::collect;
+use crate::dataset::Dataset;
 use crate::error::AnalyzeError;
 use crate::page;
 use crate::report::write_with;
@@ -20,9 +21,7 @@ const PAGE: &str = "report.html";
 /// Errors: [`AnalyzeError::NoCorrectCase`] when nothing can be compared, after the report was written all the same;
 /// every other error before anything was renamed into place, or by the operating system.
 pub fn analyze(snapshot: &Snapshot, report: &Path) -> Result<Analysis, AnalyzeError> {
-    let state = snapshot.state()?;
-    let dataset = collect(snapshot.frozen.manifest(), snapshot.frozen.additions(), &state)?;
-    let mut analysis = evaluate(&dataset)?;
+    let mut analysis = evaluate(&dataset(snapshot)?)?;
     fs_err::create_dir_all(report)?;
     let links = page::Links::find(snapshot.frozen.dir(), report)?;
     let page = page::render(&page::Input {
@@ -38,4 +37,12 @@ pub fn analyze(snapshot: &Snapshot, report: &Path) -> Result<Analysis, AnalyzeEr
             analysis: Box::new(analysis),
         })
     }
+}
+
+/// What a cohort measured and predicted, case by case.
+///
+/// Errors: a cohort whose records do not fit together, and those of [`collect`].
+pub fn dataset(snapshot: &Snapshot) -> Result<Dataset, AnalyzeError> {
+    let state = snapshot.state()?;
+    collect(snapshot.frozen.manifest(), snapshot.frozen.additions(), &state)
 }

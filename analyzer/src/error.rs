@@ -19,6 +19,12 @@ pub enum AnalyzeError {
         /// What is known: cases, outcomes, reasons.
         analysis: Box<Analysis>,
     },
+    /// Another process writes into the report's folder.
+    #[error("report folder `{}` is in use by another `analyze`", report.display())]
+    InUse {
+        /// The folder.
+        report: PathBuf,
+    },
     /// A case names a workload that the manifest does not have.
     #[error("case `{case}` belongs to workload `{workload}`, which the manifest does not have")]
     UnknownWorkload {

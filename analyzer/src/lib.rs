@@ -3,6 +3,8 @@
 //! [`collect`] turns a cohort's parts into a [`Dataset`], [`evaluate`](rows::evaluate) turns that into an [`Analysis`]
 //! (both pure), and [`report::write`] writes it down: `report.md`, `summary.csv`, `statistics.json`, and plots as SVG
 //! and PNG; [`page`] makes `report.html`. [`analyze()`] does all three; [`tables::render`] shows an analysis on a terminal.
+//! [`explain::explain`] tells why one case of a dataset is faster than another, [`compare::compare`] puts two cohorts side
+//! by side.
 //!
 //! Identical input gives identical bytes: nothing depends on a clock, on the order of files or on a hash.
 
@@ -10,10 +12,14 @@ mod across;
 pub mod analysis;
 pub mod analyze;
 pub mod collect;
+pub mod compare;
+pub mod compared;
 pub mod dataset;
 mod drift;
 pub mod error;
 pub mod evaluate;
+pub mod explain;
+pub mod explained;
 mod format;
 mod judge;
 pub mod judgement;
@@ -27,6 +33,6 @@ pub mod tables;
 mod winner;
 
 pub use analysis::Analysis;
-pub use analyze::analyze;
+pub use analyze::{analyze, dataset};
 pub use dataset::Dataset;
 pub use error::AnalyzeError;

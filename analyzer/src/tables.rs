@@ -62,7 +62,7 @@ fn notable_drift(analysis: &Analysis, workload: &WorkloadRow) -> Option<Vec<Stri
 }
 
 /// A table with a head, whose columns from `numbers` on are aligned to the right.
-fn table(head: &[&str], numbers: std::ops::Range<usize>) -> Table {
+pub(crate) fn table(head: &[&str], numbers: std::ops::Range<usize>) -> Table {
     let mut table = Table::new();
     let line = LineStyle::none().fill('─').junction('─');
     table.load_style(TableStyle::new().header_separator(line));
@@ -78,7 +78,8 @@ fn table(head: &[&str], numbers: std::ops::Range<usize>) -> Table {
     table
 }
 
-fn show(out: &mut String, table: &Table) {
+/// A table below an empty line.
+pub(crate) fn show(out: &mut String, table: &Table) {
     out.push('\n');
     for line in table.to_string().lines() {
         let _ = writeln!(out, "{}", line.trim_end());
@@ -152,7 +153,7 @@ fn estimates(out: &mut String, workload: &WorkloadRow) {
         "estimate",
         "cases",
         "Spearman",
-        "at most about",
+        "at most",
         "regret",
         "first 10",
         "MdAPE",
@@ -210,7 +211,7 @@ fn failures(out: &mut String, workload: &WorkloadRow) {
 }
 
 /// Text after a lead, broken between words, further lines indented. A word that is longer than a line stays whole.
-fn wrapped(out: &mut String, lead: &str, text: &str) {
+pub(crate) fn wrapped(out: &mut String, lead: &str, text: &str) {
     let mut line = lead.to_owned();
     let mut is_empty = true;
     for word in text.split_whitespace() {

@@ -541,3 +541,48 @@ fn every_line_of_the_summary_has_every_column() {
     // The reader refuses lines of other lengths.
     assert_eq!(reader.records().map(Result::unwrap).count(), 15);
 }
+
+#[test]
+fn pictures_of_an_earlier_analysis_do_not_stay() {
+    let folder = tempfile::tempdir().unwrap();
+    let two = common::typical();
+    analyzer::report::write(&mut two.analysis(), folder.path()).unwrap();
+    std::fs::write(folder.path().join("calibration-mine.svg"), "a person's").unwrap();
+    assert!(folder.path().join("calibration-proxy.png").is_file());
+    // The same sweep without the second estimate.
+    let mut one = common::typical();
+    for case in &mut one.cases {
+        case.estimates.retain(|estimate| estimate.name != "proxy");
+    }
+    analyzer::report::write(&mut one.analysis(), folder.path()).unwrap();
+    assert!(
+        !folder.path().join("calibration-proxy.png").exists() && !folder.path().join("calibration-proxy.svg").exists()
+    );
+    assert!(folder.path().join("calibration-analytic.png").is_file());
+    assert!(
+        folder.path().join("calibration-mine.svg").is_file(),
+        "not in the list, so not ours"
+    );
+    // A list that is not ours removes nothing.
+    std::fs::write(
+        folder.path().join("statistics.json"),
+        r#"{"files": ["calibration-mine.svg"]}"#,
+    )
+    .unwrap();
+    analyzer::report::write(&mut one.analysis(), folder.path()).unwrap();
+    assert!(folder.path().join("calibration-mine.svg").is_file());
+}
+
+#[test]
+fn a_report_folder_has_one_writer() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(".lock");
+    let file = std::fs::File::create(&path).unwrap();
+    fs2::FileExt::lock_exclusive(&file).unwrap();
+    let error = analyzer::report::write(&mut common::typical().analysis(), folder.path()).unwrap_err();
+    assert!(matches!(error, AnalyzeError::InUse { .. }));
+    assert!(error.to_string().contains("is in use by another `analyze`"), "{error}");
+    fs2::FileExt::unlock(&file).unwrap();
+    analyzer::report::write(&mut common::typical().analysis(), folder.path()).unwrap();
+    assert!(!path.exists(), "the lock goes with its holder");
+}

@@ -25,7 +25,7 @@ pub fn drift(workload: &WorkloadRow, objective_unit: &str) -> Option<Picture> {
     let times: Vec<f64> = drift.points.iter().map(|point| point.seconds / minutes).collect();
     let values: Vec<f64> = drift.points.iter().map(|point| point.control / one).collect();
     let last = times.iter().copied().fold(0.0, f64::max);
-    let x = Axis::between(0.0, if last > 0.0 { last } else { 1.0 }, (left, right));
+    let x = Axis::between(0.0, if last > 0.0 { 1.01 * last } else { 1.0 }, (left, right));
     let least = values.iter().copied().min_by(f64::total_cmp)?;
     let most = values.iter().copied().max_by(f64::total_cmp)?;
     let margin = if most > least {

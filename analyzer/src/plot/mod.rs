@@ -4,6 +4,7 @@
 mod axis;
 mod calibration;
 mod drift;
+mod glyphs;
 mod palette;
 mod picture;
 mod ranking;

@@ -8,11 +8,13 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{FontTransform, RGBColor, register_font};
 
+use super::glyphs::drawable;
+
 /// The family of all text. The first font ships with this crate and draws the PNG; a viewer of the SVG takes the first
 /// that it has. They are alike in width, so that nothing overlaps in one that does not in the other.
 pub const FONT_FAMILY: &str = "DejaVu Sans, Verdana, sans-serif";
 
-static FONT: &[u8] = include_bytes!("../../assets/DejaVuSans.ttf");
+pub(super) static FONT: &[u8] = include_bytes!("../../assets/DejaVuSans.ttf");
 
 /// The backends count whole pixels: everything is drawn this much larger, and the SVG is shown at its logical size.
 const SCALE: f64 = 2.0;
@@ -134,7 +136,7 @@ impl Picture {
         self.draw(
             &SVGBackend::with_string(&mut svg, pixels).into_drawing_area(),
             SCALE,
-            0.0,
+            None,
         )?;
         // The backend knows one size only: it becomes the inner one, in whole units, and the picture is shown smaller.
         let (width, height) = self.pixels(1.0);
@@ -155,7 +157,7 @@ impl Picture {
         self.draw(
             &BitMapBackend::new(path, self.pixels(scale)).into_drawing_area(),
             scale,
-            0.13,
+            Some(0.13),
         )
     }
 
@@ -168,8 +170,14 @@ impl Picture {
         ((self.size.0 * scale).ceil() as u32, (self.size.1 * scale).ceil() as u32)
     }
 
-    /// `drop` is how far words stand too high, as a share of their size.
-    fn draw<B: DrawingBackend>(&self, area: &DrawingArea<B, Shift>, scale: f64, drop: f64) -> Result<(), String> {
+    /// `drop` is how far words stand too high, as a share of their size, where they are drawn with the shipped font;
+    /// `None` where a viewer draws them.
+    fn draw<B: DrawingBackend>(
+        &self,
+        area: &DrawingArea<B, Shift>,
+        scale: f64,
+        drop: Option<f64>,
+    ) -> Result<(), String> {
         let failed = |error: DrawingAreaErrorKind<B::ErrorType>| error.to_string();
         area.fill(&WHITE).map_err(failed)?;
         for item in &self.items {
@@ -179,12 +187,16 @@ impl Picture {
     }
 }
 
-/// Width of a text in logical pixels.
+/// Width of a text in logical pixels, in whichever backend it is wider.
 pub(crate) fn text_width(text: &str, size: f64) -> Result<f64, String> {
     register()?;
     let font = FontDesc::from((FONT_FAMILY, size * SCALE));
-    let ((left, _), (right, _)) = font.layout_box(text).map_err(|error| error.to_string())?;
-    Ok(f64::from(right - left) / SCALE)
+    let mut widest = 0;
+    for text in [text, &drawable(text)] {
+        let ((left, _), (right, _)) = font.layout_box(text).map_err(|error| error.to_string())?;
+        widest = widest.max(right - left);
+    }
+    Ok(f64::from(widest) / SCALE)
 }
 
 fn register() -> Result<(), String> {
@@ -213,7 +225,7 @@ fn stroke(width: f64, scale: f64) -> u32 {
     (width * scale).round().max(1.0) as u32
 }
 
-fn draw_item<B: DrawingBackend>(item: &Item, area: &DrawingArea<B, Shift>, scale: f64, drop: f64) -> Drawn<B> {
+fn draw_item<B: DrawingBackend>(item: &Item, area: &DrawingArea<B, Shift>, scale: f64, drop: Option<f64>) -> Drawn<B> {
     let point = |(x, y): (f64, f64)| (pixel(x, scale), pixel(y, scale));
     match item {
         Item::Line {
@@ -265,12 +277,10 @@ fn draw_item<B: DrawingBackend>(item: &Item, area: &DrawingArea<B, Shift>, scale
                 font = font.transform(FontTransform::Rotate270);
             }
             let style = font.color(colour).pos(Pos::new(horizontal, VPos::Center));
-            let (right, down) = if *upwards {
-                (drop * size, 0.0)
-            } else {
-                (0.0, drop * size)
-            };
-            area.draw(&Text::new(text.as_str(), point((at.0 + right, at.1 + down)), style))
+            let lower = drop.unwrap_or_default() * size;
+            let (right, down) = if *upwards { (lower, 0.0) } else { (0.0, lower) };
+            let text = if drop.is_some() { drawable(text) } else { text.clone() };
+            area.draw(&Text::new(text, point((at.0 + right, at.1 + down)), style))
         }
     }
 }

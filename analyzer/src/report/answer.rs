@@ -6,6 +6,9 @@ use crate::analysis::{Analysis, CaseRow, Winner, WorkloadRow};
 use crate::dataset::Outcome;
 use crate::format::{counted, name, names, or_dash, percent, ratio_with_interval, shown_unit, significant, value};
 
+/// How many of those that tie are listed by simplicity.
+const SIMPLEST: usize = 5;
+
 /// What can be said of the winner beyond its name, in short words, one per line. Shared by report and terminal.
 pub(crate) fn verdict(workload: &WorkloadRow, winner: &Winner, show: impl Fn(&str) -> String) -> Vec<String> {
     let list = |all: &[String]| all.iter().map(|one| show(one)).collect::<Vec<String>>().join(", ");
@@ -28,13 +31,17 @@ pub(crate) fn verdict(workload: &WorkloadRow, winner: &Winner, show: impl Fn(&st
         }
     }
     if winner.simplest_first.len() > 1 {
-        let each = winner
-            .simplest_first
-            .iter()
-            .map(|member| format!("{} ({})", show(&member.case), member.changes));
+        let members = winner.simplest_first.iter().take(SIMPLEST);
+        let each = members.map(|member| format!("{} ({})", show(&member.case), member.changes));
+        let rest = winner.simplest_first.len().saturating_sub(SIMPLEST);
         lines.push(format!(
-            "Of these the simplest first, by attributes that differ from the control's plan: {}.",
-            each.collect::<Vec<String>>().join(", ")
+            "Of these the simplest first, by attributes that differ from the control's plan: {}{}.",
+            each.collect::<Vec<String>>().join(", "),
+            if rest > 0 {
+                format!(" and {rest} more")
+            } else {
+                String::new()
+            }
         ));
     }
     if let Some(rate) = winner.flip_rate.filter(|rate| *rate > 0.0) {
@@ -57,7 +64,8 @@ pub(crate) fn verdict(workload: &WorkloadRow, winner: &Winner, show: impl Fn(&st
             counted(confirmed.ratio.samples, "pair")
         ));
     }
-    if winner.confirmed.is_empty() && winner.case != workload.control {
+    // What does not vary can't flatter.
+    if winner.confirmed.is_empty() && winner.case != workload.control && workload.paired {
         lines.push(
             "Not confirmed by a fresh build: the rounds that chose it also measured it, which flatters it.".to_owned(),
         );

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use super::lock::ReportLock;
 use super::{markdown, summary};
 use crate::analysis::{Analysis, WorkloadRow};
 use crate::error::AnalyzeError;
@@ -17,7 +18,11 @@ pub fn schema() -> schemars::Schema {
 
 /// Writes the report of `analysis` into `folder`, which is made if it is not there, and puts the names of the files into
 /// [`Analysis::files`]. Every file is written whole into a temporary folder beside its place, synced, and then renamed,
-/// so that a reader sees the old file or the new one. Files of other names are left alone.
+/// so that a reader sees the old file or the new one. Pictures that an earlier analysis wrote here and this one does not are
+/// removed: they stand in the list of its `statistics.json`. Files of other names are left alone.
+///
+/// Errors: [`AnalyzeError::InUse`] while another process writes into the same folder; text that can't be drawn; the
+/// operating system.
 pub fn write(analysis: &mut Analysis, folder: &Path) -> Result<(), AnalyzeError> {
     write_with(analysis, &[], folder)
 }
@@ -25,6 +30,7 @@ pub fn write(analysis: &mut Analysis, folder: &Path) -> Result<(), AnalyzeError>
 /// [`write`], and further files with their names, which follow `report.md`.
 pub fn write_with(analysis: &mut Analysis, further: &[(&str, Vec<u8>)], folder: &Path) -> Result<(), AnalyzeError> {
     fs_err::create_dir_all(folder)?;
+    let lock = ReportLock::take(folder)?;
     let pictures = pictures(analysis)?;
     let further_names = further.iter().map(|(name, _)| *name);
     analysis.files = std::iter::once("report.md")
@@ -54,12 +60,55 @@ pub fn write_with(analysis: &mut Analysis, further: &[(&str, Vec<u8>)], folder: 
     for file in &analysis.files {
         fs_err::File::open(place(file))?.sync_all()?;
     }
+    let before = written_before(folder)?;
     for file in &analysis.files {
         fs_err::rename(place(file), folder.join(file))?;
     }
+    for stale in before.iter().filter(|file| !analysis.files.contains(file)) {
+        match fs_err::remove_file(folder.join(stale)) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.into()),
+            _ => {}
+        }
+    }
     fs_err::File::open(folder)?.sync_all()?;
     temporary.close()?;
+    lock.release()?;
     Ok(())
+}
+
+/// What `statistics.json` says of an earlier report; everything else in it is skipped.
+#[derive(serde::Deserialize)]
+struct Before {
+    format: u32,
+    #[serde(rename = "level")]
+    _level: f64,
+    #[serde(rename = "resamples")]
+    _resamples: u32,
+    files: Vec<String>,
+}
+
+/// Pictures that an earlier analysis wrote into this folder. Nothing when its `statistics.json` is not there or not one
+/// of ours: what is not known to be ours stays.
+fn written_before(folder: &Path) -> Result<Vec<String>, AnalyzeError> {
+    let file = match fs_err::File::open(folder.join("statistics.json")) {
+        Ok(file) => std::io::BufReader::new(file),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error.into()),
+    };
+    let Ok(before) = serde_json::from_reader::<_, Before>(file) else {
+        return Ok(Vec::new());
+    };
+    let is_picture = |name: &String| {
+        let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        let stem = name.strip_suffix(".svg").or_else(|| name.strip_suffix(".png"));
+        stem.is_some_and(|stem| !stem.is_empty() && stem.chars().all(plain))
+    };
+    let files = before.files.into_iter().filter(is_picture);
+    Ok(if before.format == Analysis::FORMAT {
+        files.collect()
+    } else {
+        Vec::new()
+    })
 }
 
 fn plot_error(file: &str, message: String) -> AnalyzeError {

@@ -3,6 +3,7 @@
 mod answer;
 mod definitions;
 mod files;
+mod lock;
 mod machine;
 mod markdown;
 mod models;

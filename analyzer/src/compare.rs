@@ -1,0 +1,342 @@
+//! The same cases in two cohorts: under two toolchains, or on two machines.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use stats::interval::{bootstrap, ratio_of_medians};
+
+use crate::analysis::Figure;
+use crate::dataset::{CaseData, Chosen, Dataset, Outcome};
+use crate::error::AnalyzeError;
+use crate::evaluate::resampling;
+
+/// Calls on either side below which a bootstrap of two medians says nothing.
+const FEWEST: usize = 6;
+
+/// Why two cohorts can't be compared.
+#[derive(Debug, thiserror::Error)]
+pub enum CompareError {
+    /// They measure different things.
+    #[error("the first cohort measures {first}, the second {second}: their values can't be compared")]
+    Objectives {
+        /// Objective and unit of the first.
+        first: String,
+        /// Those of the second.
+        second: String,
+    },
+    /// No case is in both.
+    #[error("no case of the first cohort is in the second (the same workload, name and plan)")]
+    NothingInCommon,
+    /// A figure can't be computed: a bug.
+    #[error(transparent)]
+    Analyze(#[from] AnalyzeError),
+}
+
+/// What became of one case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// Slower beyond noise: the interval lies wholly above 1.
+    Slower,
+    /// Faster beyond noise.
+    Faster,
+    /// The interval holds 1.
+    NoDifference,
+    /// Too few calls for an interval.
+    TooFewCalls,
+    /// It had a right result in the first cohort and has failed in the second.
+    Broken,
+    /// It failed in the first cohort and has a right result in the second.
+    Mended,
+    /// It has no measurement in one of them, or in both.
+    NotMeasured,
+}
+
+impl Verdict {
+    /// The word for it.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Slower => "slower",
+            Self::Faster => "faster",
+            Self::NoDifference => "no difference",
+            Self::TooFewCalls => "too few calls",
+            Self::Broken => "broken",
+            Self::Mended => "mended",
+            Self::NotMeasured => "not measured",
+        }
+    }
+}
+
+/// One case in both cohorts.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct CaseChange {
+    /// The workload.
+    pub workload: String,
+    /// The case.
+    pub case: String,
+    /// How it stands in the first cohort.
+    pub first_outcome: Outcome,
+    /// How it stands in the second.
+    pub second_outcome: Outcome,
+    /// Its median time in the first cohort, in the objective's unit. Measured.
+    pub first: Option<f64>,
+    /// Its median time in the second. Measured.
+    pub second: Option<f64>,
+    /// Second over first: above 1 it became slower. Derived; a bootstrap of both medians.
+    pub ratio: Option<Figure>,
+    /// Its place by time among the cases of its workload that both measured, in the first cohort, from 1.
+    pub first_rank: Option<usize>,
+    /// The same in the second.
+    pub second_rank: Option<usize>,
+    /// What became of it.
+    pub verdict: Verdict,
+    /// Whether it breaks the gate: slower beyond noise by more than the largest ratio allowed, or broken.
+    pub exceeds: bool,
+}
+
+/// The geometric mean of the ratios with its interval over the cases.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub struct MeanRatio {
+    /// The mean.
+    pub mean: f64,
+    /// Lower end; `null` under 3 cases.
+    pub lower: Option<f64>,
+    /// Upper end.
+    pub upper: Option<f64>,
+    /// Cases in it.
+    pub cases: usize,
+}
+
+/// Something of the machines or tools that differs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct SetupChange {
+    /// What: `machine.cpu_model`, `tool.compiler`, `option.threads`.
+    pub what: String,
+    /// In the first cohort.
+    pub first: Option<String>,
+    /// In the second.
+    pub second: Option<String>,
+}
+
+/// Two cohorts, case by case.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Comparison {
+    /// Unit of all values.
+    pub unit: String,
+    /// The largest ratio allowed, if one was given.
+    pub max_regression: Option<f64>,
+    /// What differs in machine class, tools and options.
+    pub setup: Vec<SetupChange>,
+    /// Cases in both with the same plan, in the order of the first cohort.
+    pub cases: Vec<CaseChange>,
+    /// Geometric mean of their ratios; `null` without any.
+    pub geometric_mean: Option<MeanRatio>,
+    /// Cases of the first cohort only.
+    pub only_first: Vec<String>,
+    /// Cases of the second cohort only.
+    pub only_second: Vec<String>,
+    /// Cases of one name that have different plans: not compared.
+    pub other_plan: Vec<String>,
+}
+
+impl Comparison {
+    /// Cases that break the gate.
+    pub fn exceeding(&self) -> impl Iterator<Item = &CaseChange> {
+        self.cases.iter().filter(|case| case.exceeds)
+    }
+}
+
+/// Compares two cohorts case by case, by raw times: differences of the machine are what is asked for. Confirmations are
+/// left out, since their names say which case came out first.
+///
+/// Errors: objectives or units that differ; nothing in common.
+pub fn compare(first: &Dataset, second: &Dataset, max_regression: Option<f64>) -> Result<Comparison, CompareError> {
+    let objective = |dataset: &Dataset| format!("{} in {}", dataset.setup.objective.name, dataset.setup.objective.unit);
+    if first.setup.objective != second.setup.objective {
+        return Err(CompareError::Objectives {
+            first: objective(first),
+            second: objective(second),
+        });
+    }
+    let (in_first, in_second) = (cases(first), cases(second));
+    let other: BTreeMap<(&str, &str), (&CaseData, bool)> = in_second
+        .iter()
+        .map(|(w, case, paired)| ((*w, case.name.as_str()), (*case, *paired)))
+        .collect();
+    let mut changes = Vec::new();
+    let (mut only_first, mut other_plan) = (Vec::new(), Vec::new());
+    for (workload, case, paired) in &in_first {
+        match other.get(&(*workload, case.name.as_str())) {
+            None => only_first.push(case.name.clone()),
+            Some((now, _)) if now.plan != case.plan => other_plan.push(case.name.clone()),
+            Some((now, paired_now)) => {
+                let varies = *paired || *paired_now;
+                changes.push(change(workload, case, now, varies, first.setup.seed, max_regression)?);
+            }
+        }
+    }
+    if changes.is_empty() {
+        return Err(CompareError::NothingInCommon);
+    }
+    rank(&mut changes);
+    let known: std::collections::BTreeSet<(&str, &str)> =
+        in_first.iter().map(|(w, case, _)| (*w, case.name.as_str())).collect();
+    let only_second = in_second
+        .iter()
+        .filter(|(w, case, _)| !known.contains(&(*w, case.name.as_str())));
+    Ok(Comparison {
+        unit: first.setup.objective.unit.clone(),
+        max_regression,
+        setup: setup(first, second),
+        geometric_mean: mean(&changes, first.setup.seed),
+        only_second: only_second.map(|(_, case, _)| case.name.clone()).collect(),
+        cases: changes,
+        only_first,
+        other_plan,
+    })
+}
+
+/// Cases with their workload and whether values vary there.
+fn cases(dataset: &Dataset) -> Vec<(&str, &CaseData, bool)> {
+    let each = dataset.workloads.iter().flat_map(|workload| {
+        let cases = workload.cases.iter();
+        cases.map(|case| (workload.name.as_str(), case, workload.paired))
+    });
+    each.filter(|(_, case, _)| case.chosen != Chosen::Confirmation)
+        .collect()
+}
+
+fn change(
+    workload: &str,
+    first: &CaseData,
+    second: &CaseData,
+    varies: bool,
+    seed: u64,
+    max_regression: Option<f64>,
+) -> Result<CaseChange, CompareError> {
+    let values = |case: &CaseData| case.pairs.iter().map(|pair| pair.case).collect::<Vec<f64>>();
+    let (before, now) = (values(first), values(second));
+    let ratio = if before.is_empty() || now.is_empty() {
+        None
+    } else {
+        let found = ratio_of_medians(&now, &before, resampling(seed)).map_err(|source| AnalyzeError::Statistic {
+            workload: workload.to_owned(),
+            statistic: format!("the ratio of case `{}`", first.name),
+            source: source.into(),
+        })?;
+        let is_known = !varies || before.len().min(now.len()) >= FEWEST;
+        Some(Figure {
+            median: found.point,
+            lower: is_known.then_some(found.lower),
+            upper: is_known.then_some(found.upper),
+            samples: before.len().min(now.len()),
+        })
+    };
+    let verdict = verdict(first.outcome, second.outcome, ratio);
+    let exceeds = max_regression.is_some_and(|most| match verdict {
+        Verdict::Broken => true,
+        Verdict::Slower => ratio.is_some_and(|ratio| ratio.median > most),
+        _ => false,
+    });
+    Ok(CaseChange {
+        workload: workload.to_owned(),
+        case: first.name.clone(),
+        first_outcome: first.outcome,
+        second_outcome: second.outcome,
+        first: stats::order::median(&before),
+        second: stats::order::median(&now),
+        ratio,
+        first_rank: None,
+        second_rank: None,
+        verdict,
+        exceeds,
+    })
+}
+
+fn verdict(first: Outcome, second: Outcome, ratio: Option<Figure>) -> Verdict {
+    match ratio {
+        _ if first.is_measured() && second.is_failure() => Verdict::Broken,
+        _ if first.is_failure() && second.is_measured() => Verdict::Mended,
+        None => Verdict::NotMeasured,
+        Some(ratio) => match ratio.lower.zip(ratio.upper) {
+            None => Verdict::TooFewCalls,
+            Some((lower, _)) if lower > 1.0 => Verdict::Slower,
+            Some((_, upper)) if upper < 1.0 => Verdict::Faster,
+            Some(_) => Verdict::NoDifference,
+        },
+    }
+}
+
+/// Places by time, of equal ones in the order of the first cohort.
+fn rank(changes: &mut [CaseChange]) {
+    let both = |change: &CaseChange| change.first.zip(change.second);
+    let sides: [fn((f64, f64)) -> f64; 2] = [|both| both.0, |both| both.1];
+    for (side, value) in sides.into_iter().enumerate() {
+        let mut order: Vec<(usize, f64)> = (0..changes.len())
+            .filter_map(|index| both(&changes[index]).map(|both| (index, value(both))))
+            .collect();
+        order.sort_by(|a, b| a.1.total_cmp(&b.1));
+        let mut places: BTreeMap<String, usize> = BTreeMap::new();
+        for (index, _) in order {
+            let place = places.entry(changes[index].workload.clone()).or_default();
+            *place += 1;
+            let slot = if side == 0 {
+                &mut changes[index].first_rank
+            } else {
+                &mut changes[index].second_rank
+            };
+            *slot = Some(*place);
+        }
+    }
+}
+
+fn mean(changes: &[CaseChange], seed: u64) -> Option<MeanRatio> {
+    let logs: Vec<f64> = changes
+        .iter()
+        .filter_map(|change| change.ratio)
+        .map(|ratio| ratio.median.ln())
+        .collect();
+    let arithmetic = |logs: &[f64]| (!logs.is_empty()).then(|| logs.iter().sum::<f64>() / logs.len() as f64);
+    let mean = arithmetic(&logs)?.exp();
+    let interval = bootstrap(&logs, resampling(seed), arithmetic)
+        .ok()
+        .filter(|_| logs.len() >= 3);
+    Some(MeanRatio {
+        mean,
+        lower: interval.map(|interval| interval.lower.exp()),
+        upper: interval.map(|interval| interval.upper.exp()),
+        cases: logs.len(),
+    })
+}
+
+fn setup(first: &Dataset, second: &Dataset) -> Vec<SetupChange> {
+    let facts = |dataset: &Dataset| -> BTreeMap<String, String> {
+        let setup = &dataset.setup;
+        let machine = setup
+            .machine
+            .iter()
+            .map(|(key, value)| (format!("machine.{key}"), value.clone()));
+        let options = setup
+            .options
+            .iter()
+            .map(|(key, value)| (format!("option.{key}"), value.clone()));
+        let tools = setup.tools.iter().map(|tool| {
+            let digest = tool.sha256.get(..12).unwrap_or(&tool.sha256);
+            (format!("tool.{}", tool.name), format!("{} ({digest})", tool.version))
+        });
+        let target = [("target".to_owned(), setup.target.clone())];
+        target.into_iter().chain(machine).chain(options).chain(tools).collect()
+    };
+    let (first, second) = (facts(first), facts(second));
+    let names: std::collections::BTreeSet<&String> = first.keys().chain(second.keys()).collect();
+    let changed = names.into_iter().filter(|name| first.get(*name) != second.get(*name));
+    changed
+        .map(|name| SetupChange {
+            what: name.clone(),
+            first: first.get(name).cloned(),
+            second: second.get(name).cloned(),
+        })
+        .collect()
+}

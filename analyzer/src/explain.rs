@@ -1,0 +1,341 @@
+//! Why one case is faster than another: what differs between the plans, which phases carry the difference, and how each
+//! estimate saw it.
+
+use std::collections::BTreeSet;
+
+use planner::Value;
+use schemars::JsonSchema;
+use serde::Serialize;
+use stats::interval::ratio_of_medians;
+
+use crate::analysis::Figure;
+use crate::dataset::{CaseData, Dataset, Outcome, PhaseFigure, SCORE, WorkloadData};
+use crate::error::AnalyzeError;
+use crate::evaluate::{normalised_median, ratio_to_control, resampling};
+use crate::winner::differences;
+
+/// Pairs below which a bootstrap of two medians says nothing.
+const FEWEST: usize = 6;
+
+/// Why two cases can't be explained.
+#[derive(Debug, thiserror::Error)]
+pub enum ExplainError {
+    /// There is no such case.
+    #[error("the cohort has no case `{name}`")]
+    NoCase {
+        /// What was asked for.
+        name: String,
+        /// Names that are near it.
+        near: Vec<String>,
+    },
+    /// The cases belong to two workloads.
+    #[error("`{a}` belongs to workload `{of_a}`, `{b}` to `{of_b}`: their times can't be compared")]
+    TwoWorkloads {
+        /// The first case.
+        a: String,
+        /// Its workload.
+        of_a: String,
+        /// The second case.
+        b: String,
+        /// Its workload.
+        of_b: String,
+    },
+    /// A figure can't be computed: a bug.
+    #[error(transparent)]
+    Analyze(#[from] AnalyzeError),
+}
+
+/// One of the two cases.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Side {
+    /// Its name.
+    pub case: String,
+    /// How it stands.
+    pub outcome: Outcome,
+    /// Why it failed, if it did.
+    pub reason: Option<String>,
+    /// Its median paired ratio to the control times the control's time, in the objective's unit; `null` without a
+    /// measurement. Derived.
+    pub value: Option<f64>,
+    /// Canonical text of its plan.
+    pub plan: String,
+}
+
+/// An attribute in which the plans differ.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Change {
+    /// Its name.
+    pub attribute: String,
+    /// Its value in the first plan; `null` if that has none.
+    pub a: Option<Value>,
+    /// Its value in the second plan.
+    pub b: Option<Value>,
+}
+
+/// One phase in both cases.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct PhaseShare {
+    /// Its name.
+    pub phase: String,
+    /// Its kind.
+    pub kind: String,
+    /// Its median time in the first case, in the objective's unit; `null` if that has none. Measured, scaled as the whole.
+    pub a: Option<f64>,
+    /// The same in the second case.
+    pub b: Option<f64>,
+    /// First less second; a missing phase takes no time.
+    pub difference: f64,
+    /// Part of the whole difference that it carries: of both signs, and beyond 1 where others work against it. `null`
+    /// when the whole difference is zero or unknown.
+    pub share: Option<f64>,
+}
+
+/// How one estimate saw the difference.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Seen {
+    /// The estimate.
+    pub estimate: String,
+    /// Its unit.
+    pub unit: String,
+    /// What it predicted for the first case.
+    pub a: Option<f64>,
+    /// What it predicted for the second.
+    pub b: Option<f64>,
+    /// First over second; `null` for a prediction that is not positive.
+    pub ratio: Option<f64>,
+    /// Whether it put the two in the order that was measured; `null` if either side calls them equal or knows only one.
+    pub right: Option<bool>,
+}
+
+/// One case against another. Differences are first less second, ratios first over second.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Explanation {
+    /// The workload.
+    pub workload: String,
+    /// Unit of all values.
+    pub unit: String,
+    /// The case that is explained.
+    pub a: Side,
+    /// What it is compared with.
+    pub b: Side,
+    /// Ratio of the two with its interval (of the paired ratios; a bootstrap of both medians where neither is the control).
+    pub ratio: Option<Figure>,
+    /// Whether the interval leaves out 1 (any difference, where values do not vary); `null` without an interval.
+    pub differs: Option<bool>,
+    /// Difference of the values.
+    pub difference: Option<f64>,
+    /// What differs between the plans, in the target's order.
+    pub changes: Vec<Change>,
+    /// Attributes that are the same.
+    pub unchanged: usize,
+    /// Phases by how much of the difference they carry, the largest first.
+    pub phases: Vec<PhaseShare>,
+    /// What no phase carries.
+    pub outside_phases: Option<f64>,
+    /// How each estimate saw it, by name.
+    pub estimates: Vec<Seen>,
+}
+
+/// Explains case `a` by case `b`, by default the control of its workload.
+///
+/// Times of each case are scaled so that its whole is its paired ratio times one time of the control: drift between the
+/// rounds of both cancels. Beside the control its own calls in the same rounds stand for it.
+///
+/// Errors: a name that is not there, cases of two workloads.
+pub fn explain(dataset: &Dataset, a: &str, b: Option<&str>) -> Result<Explanation, ExplainError> {
+    let (of_a, a) = find(dataset, a)?;
+    let (of_b, b) = find(dataset, b.unwrap_or(&of_a.control))?;
+    if of_a.name != of_b.name {
+        return Err(ExplainError::TwoWorkloads {
+            a: a.name.clone(),
+            of_a: of_a.name.clone(),
+            b: b.name.clone(),
+            of_b: of_b.name.clone(),
+        });
+    }
+    let workload = of_a;
+    let control = control_value(workload);
+    let (side_a, phases_a) = side(workload, a, control, None)?;
+    let beside = (b.name == workload.control && workload.paired && !a.pairs.is_empty()).then_some(a);
+    let (side_b, phases_b) = side(workload, b, control, beside)?;
+    let ratio = ratio(workload, a, b, dataset.setup.seed)?;
+    let differs = ratio.and_then(|ratio| differs(workload, ratio));
+    let difference = side_a.value.zip(side_b.value).map(|(a, b)| a - b);
+    let phases = shares(&phases_a, &phases_b, difference);
+    let carried: f64 = phases.iter().map(|phase| phase.difference).sum();
+    let changes: Vec<Change> = differences(&a.attributes, &b.attributes)
+        .map(|(name, a, b)| Change {
+            attribute: name.to_owned(),
+            a: a.cloned(),
+            b: b.cloned(),
+        })
+        .collect();
+    let unchanged = a
+        .attributes
+        .iter()
+        .filter(|(name, value)| b.attributes.get(name) == Some(value))
+        .count();
+    Ok(Explanation {
+        workload: workload.name.clone(),
+        unit: dataset.setup.objective.unit.clone(),
+        ratio,
+        differs,
+        difference,
+        changes,
+        unchanged,
+        outside_phases: difference.filter(|_| !phases.is_empty()).map(|whole| whole - carried),
+        phases,
+        estimates: seen(a, b, difference),
+        a: side_a,
+        b: side_b,
+    })
+}
+
+fn find<'d>(dataset: &'d Dataset, name: &str) -> Result<(&'d WorkloadData, &'d CaseData), ExplainError> {
+    let all = || {
+        let each = |workload: &'d WorkloadData| workload.cases.iter().map(move |case| (workload, case));
+        dataset.workloads.iter().flat_map(each)
+    };
+    all().find(|(_, case)| case.name == name).ok_or_else(|| {
+        let near = all().map(|(_, case)| &case.name).filter(|other| {
+            let (other, name) = (other.to_lowercase(), name.to_lowercase());
+            other.contains(&name)
+                || name.contains(&other)
+                || other.get(..3).is_some_and(|start| name.starts_with(start))
+        });
+        ExplainError::NoCase {
+            name: name.to_owned(),
+            near: near.take(8).cloned().collect(),
+        }
+    })
+}
+
+fn control_value(workload: &WorkloadData) -> Option<f64> {
+    let pairs: Vec<_> = workload
+        .cases
+        .iter()
+        .flat_map(|case| case.pairs.iter().copied())
+        .collect();
+    normalised_median(&pairs, workload.median_peak(), |pair| pair.control)
+}
+
+/// A case with its phases, scaled to one time of the control. `beside` is a case whose neighbouring calls of the control
+/// stand for the control.
+fn side(
+    workload: &WorkloadData,
+    case: &CaseData,
+    control: Option<f64>,
+    beside: Option<&CaseData>,
+) -> Result<(Side, Vec<PhaseFigure>), AnalyzeError> {
+    let ratio = ratio_to_control(workload, case).map_err(|source| failed(workload, source.into()))?;
+    let value = ratio.zip(control).map(|(ratio, control)| ratio.median * control);
+    let measured = match beside {
+        Some(other) => stats::order::median(&other.pairs.iter().map(|pair| pair.control).collect::<Vec<f64>>()),
+        None => stats::order::median(&case.pairs.iter().map(|pair| pair.case).collect::<Vec<f64>>()),
+    };
+    let scale = value.zip(measured).map_or(1.0, |(value, measured)| value / measured);
+    let phases = beside.map_or(&case.phases, |other| &other.control_phases);
+    let scaled = phases.iter().map(|phase| PhaseFigure {
+        median: phase.median * scale,
+        ..phase.clone()
+    });
+    let side = Side {
+        case: case.name.clone(),
+        outcome: case.outcome,
+        reason: case.reason.clone(),
+        value,
+        plan: case.plan.clone(),
+    };
+    Ok((side, scaled.collect()))
+}
+
+fn failed(workload: &WorkloadData, source: Box<dyn std::error::Error + Send + Sync>) -> AnalyzeError {
+    AnalyzeError::Statistic {
+        workload: workload.name.clone(),
+        statistic: "the ratio of two cases".to_owned(),
+        source,
+    }
+}
+
+fn ratio(workload: &WorkloadData, a: &CaseData, b: &CaseData, seed: u64) -> Result<Option<Figure>, AnalyzeError> {
+    let own = |case| ratio_to_control(workload, case).map_err(|source| failed(workload, source.into()));
+    let (Some(ratio_a), Some(ratio_b)) = (own(a)?, own(b)?) else {
+        return Ok(None);
+    };
+    if ratio_b.is_exact() {
+        return Ok(Some(ratio_a));
+    }
+    let draws = |case: &CaseData, ratio: Figure| if ratio.is_exact() { vec![1.0] } else { case.ratios() };
+    let (draws_a, draws_b) = (draws(a, ratio_a), draws(b, ratio_b));
+    let found = ratio_of_medians(&draws_a, &draws_b, resampling(seed)).map_err(|e| failed(workload, e.into()))?;
+    let enough = [(ratio_a, &draws_a), (ratio_b, &draws_b)]
+        .iter()
+        .all(|(ratio, draws)| ratio.is_exact() || draws.len() >= FEWEST);
+    let is_known = enough && workload.paired;
+    Ok(Some(Figure {
+        median: found.point,
+        lower: is_known.then_some(found.lower),
+        upper: is_known.then_some(found.upper),
+        samples: draws_a.len().min(draws_b.len()),
+    }))
+}
+
+fn differs(workload: &WorkloadData, ratio: Figure) -> Option<bool> {
+    if !workload.paired || ratio.is_exact() {
+        return Some(ratio.median.total_cmp(&1.0).is_ne());
+    }
+    ratio
+        .lower
+        .zip(ratio.upper)
+        .map(|(lower, upper)| lower > 1.0 || upper < 1.0)
+}
+
+fn shares(a: &[PhaseFigure], b: &[PhaseFigure], whole: Option<f64>) -> Vec<PhaseShare> {
+    let mut seen = BTreeSet::new();
+    let find = |phases: &[PhaseFigure], name: &str| phases.iter().find(|p| p.name == name).map(|p| p.median);
+    let mut shares: Vec<PhaseShare> = a
+        .iter()
+        .chain(b)
+        .filter(|phase| seen.insert(phase.name.as_str()))
+        .map(|phase| {
+            let (a, b) = (find(a, &phase.name), find(b, &phase.name));
+            let difference = a.unwrap_or_default() - b.unwrap_or_default();
+            PhaseShare {
+                phase: phase.name.clone(),
+                kind: phase.kind.clone(),
+                a,
+                b,
+                difference,
+                share: whole.map(|whole| difference / whole).filter(|share| share.is_finite()),
+            }
+        })
+        .collect();
+    // Stable: equal ones keep the order of execution.
+    shares.sort_by(|p, q| q.difference.abs().total_cmp(&p.difference.abs()));
+    shares
+}
+
+fn seen(a: &CaseData, b: &CaseData, measured: Option<f64>) -> Vec<Seen> {
+    let names: BTreeSet<&String> = a.estimates.keys().chain(b.estimates.keys()).collect();
+    names
+        .into_iter()
+        .map(|name| {
+            let (of_a, of_b) = (a.estimates.get(name), b.estimates.get(name));
+            let both = of_a.zip(of_b).map(|(a, b)| (a.value, b.value));
+            let sign = |difference: f64| (difference != 0.0).then_some(difference > 0.0);
+            let told = both.and_then(|(a, b)| sign(a - b));
+            Seen {
+                estimate: name.clone(),
+                unit: of_a
+                    .or(of_b)
+                    .map_or_else(|| SCORE.to_owned(), |prediction| prediction.unit.clone()),
+                a: of_a.map(|prediction| prediction.value),
+                b: of_b.map(|prediction| prediction.value),
+                ratio: both.filter(|(a, b)| *a > 0.0 && *b > 0.0).map(|(a, b)| a / b),
+                right: told
+                    .zip(measured.and_then(sign))
+                    .map(|(told, measured)| told == measured),
+            }
+        })
+        .collect()
+}

@@ -1,0 +1,257 @@
+//! An explanation in words, as tables, as CSV.
+
+use std::fmt::Write as _;
+
+use crate::dataset::SCORE;
+use crate::error::AnalyzeError;
+use crate::explain::{Explanation, PhaseShare, Seen};
+use crate::format::{UNDEFINED, counted, one_line, or_dash, ratio_with_interval, shown_unit, significant, value};
+use crate::tables::{show, table, wrapped};
+
+/// Phases in words.
+const WORDS: usize = 3;
+
+/// The explanation on a terminal: the answer in words, then phases, estimates and attributes as tables, at most 100
+/// columns. Plain text, lines end in LF.
+#[must_use]
+pub fn render(explanation: &Explanation) -> String {
+    let mut out = String::new();
+    for line in words(explanation) {
+        wrapped(&mut out, "", &line);
+    }
+    let (a, b) = (one_line(&explanation.a.case), one_line(&explanation.b.case));
+    phases(&mut out, explanation, (&a, &b));
+    estimates(&mut out, explanation, (&a, &b));
+    attributes(&mut out, explanation, (&a, &b));
+    out
+}
+
+/// The answer in words, one sentence or two per line.
+#[must_use]
+pub fn words(explanation: &Explanation) -> Vec<String> {
+    let (a, b) = (one_line(&explanation.a.case), one_line(&explanation.b.case));
+    let unit = &explanation.unit;
+    let mut lines = Vec::new();
+    for side in [&explanation.a, &explanation.b] {
+        if side.value.is_none() {
+            let reason = side
+                .reason
+                .as_deref()
+                .map_or_else(String::new, |reason| format!(": {}", one_line(reason)));
+            lines.push(format!(
+                "{} was not measured: it is {}{reason}.",
+                one_line(&side.case),
+                side.outcome.word()
+            ));
+        }
+    }
+    let values = explanation.a.value.zip(explanation.b.value);
+    if let (Some(ratio), Some((of_a, of_b))) = (explanation.ratio, values) {
+        let shown = shown_unit(unit).0;
+        let less = if of_a <= of_b { "less" } else { "more" };
+        let taken = if ratio.is_exact() {
+            significant(ratio.median, 4)
+        } else {
+            ratio_with_interval(ratio)
+        };
+        lines.push(format!(
+            "{a} takes {taken} of the time of {b} (measured): {} -> {} {shown}, {} {shown} {less}.",
+            value(of_b, unit),
+            value(of_a, unit),
+            value((of_a - of_b).abs(), unit)
+        ));
+        match explanation.differs {
+            Some(true) => {}
+            Some(false) => lines.push(
+                "The two can't be told apart: what follows explains the difference of the medians, which may be noise."
+                    .to_owned(),
+            ),
+            None => lines.push("Too few pairs for an interval: the difference may be noise.".to_owned()),
+        }
+        lines.extend(carried(explanation, of_a <= of_b));
+    }
+    lines
+}
+
+/// `91 % of the gain is up.gather (exchange), 32939 -> 31382`, for the phases that carry most.
+fn carried(explanation: &Explanation, gain: bool) -> Option<String> {
+    let word = if gain { "gain" } else { "loss" };
+    let told = explanation.phases.iter().take(WORDS).filter_map(|phase| {
+        let share = phase.share?;
+        let times = format!(
+            "{} ({}), {} -> {}",
+            one_line(&phase.phase),
+            one_line(&phase.kind),
+            or_dash(phase.b, |b| value(b, &explanation.unit)),
+            or_dash(phase.a, |a| value(a, &explanation.unit))
+        );
+        Some(format!("{:.0} % of the {word} is {times}", 100.0 * share))
+    });
+    let told: Vec<String> = told.collect();
+    if told.is_empty() {
+        return explanation
+            .phases
+            .is_empty()
+            .then(|| "No phases were measured.".to_owned());
+    }
+    Some(format!("{}.", told.join("; ")))
+}
+
+fn phases(out: &mut String, explanation: &Explanation, (a, b): (&str, &str)) {
+    if explanation.phases.is_empty() {
+        return;
+    }
+    let unit = &explanation.unit;
+    let shown = shown_unit(unit).0;
+    let difference = format!("difference ({shown})");
+    let mut table = table(&["phase", "kind", b, a, &difference, "share"], 2..6);
+    let share = |share: Option<f64>| or_dash(share, |share| format!("{:.1} %", 100.0 * share));
+    let cells = |phase: &PhaseShare| {
+        [
+            one_line(&phase.phase),
+            one_line(&phase.kind),
+            or_dash(phase.b, |v| value(v, unit)),
+            or_dash(phase.a, |v| value(v, unit)),
+            value(phase.difference, unit),
+            share(phase.share),
+        ]
+    };
+    for phase in &explanation.phases {
+        table.add_row(cells(phase));
+    }
+    let outside = explanation.outside_phases;
+    let rest = outside
+        .zip(explanation.difference)
+        .map(|(outside, whole)| outside / whole);
+    table.add_row([
+        "outside all phases".to_owned(),
+        String::new(),
+        String::new(),
+        String::new(),
+        or_dash(outside, |v| value(v, unit)),
+        share(rest.filter(|rest| rest.is_finite())),
+    ]);
+    table.add_row([
+        "whole".to_owned(),
+        String::new(),
+        or_dash(explanation.b.value, |v| value(v, unit)),
+        or_dash(explanation.a.value, |v| value(v, unit)),
+        or_dash(explanation.difference, |v| value(v, unit)),
+        share(explanation.difference.filter(|whole| *whole != 0.0).map(|_| 1.0)),
+    ]);
+    show(out, &table);
+}
+
+fn estimates(out: &mut String, explanation: &Explanation, (a, b): (&str, &str)) {
+    if explanation.estimates.is_empty() {
+        return;
+    }
+    let mut table = table(
+        &["estimate (modelled)", b, a, "unit", "ratio", "measured", "order"],
+        1..6,
+    );
+    let number = |seen: &Seen, number: Option<f64>| {
+        or_dash(number, |v| {
+            if seen.unit == explanation.unit {
+                value(v, &seen.unit)
+            } else {
+                significant(v, 4)
+            }
+        })
+    };
+    for seen in &explanation.estimates {
+        let unit = if seen.unit == explanation.unit {
+            shown_unit(&seen.unit).0
+        } else {
+            SCORE
+        };
+        let unit = if seen.unit == SCORE || seen.unit == explanation.unit {
+            unit
+        } else {
+            &seen.unit
+        };
+        table.add_row([
+            one_line(&seen.estimate),
+            number(seen, seen.b),
+            number(seen, seen.a),
+            one_line(unit),
+            or_dash(seen.ratio, |ratio| format!("{ratio:.3}")),
+            or_dash(explanation.ratio, |ratio| format!("{:.3}", ratio.median)),
+            match seen.right {
+                Some(true) => "right",
+                Some(false) => "wrong",
+                None => UNDEFINED,
+            }
+            .to_owned(),
+        ]);
+    }
+    show(out, &table);
+}
+
+fn attributes(out: &mut String, explanation: &Explanation, (a, b): (&str, &str)) {
+    out.push('\n');
+    if explanation.changes.is_empty() {
+        let same = counted(explanation.unchanged, "attribute");
+        wrapped(out, "", &format!("The plans do not differ in any of {same}."));
+        return;
+    }
+    let mut table = table(&["attribute", b, a], 1..1);
+    for change in &explanation.changes {
+        table.add_row([
+            one_line(&change.attribute),
+            or_dash(change.b.as_ref(), |v| one_line(&v.to_string())),
+            or_dash(change.a.as_ref(), |v| one_line(&v.to_string())),
+        ]);
+    }
+    let _ = writeln!(
+        out,
+        "The plans differ in {}, {} are the same:",
+        counted(explanation.changes.len(), "attribute"),
+        explanation.unchanged
+    );
+    show(out, &table);
+}
+
+/// The explanation as CSV (RFC 4180, UTF-8, lines end in LF): one line for the whole, for each phase, estimate and
+/// attribute that differs. Columns: what it is, name, kind of phase or unit of estimate, value of the first and of the
+/// second case, first less second, part of the whole difference. Numbers have all their digits.
+pub fn csv(explanation: &Explanation) -> Result<Vec<u8>, AnalyzeError> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(["what", "name", "kind", "a", "b", "difference", "share"])?;
+    let number = |number: Option<f64>| number.map_or_else(String::new, |number| number.to_string());
+    let mut line = |what: &str, name: &str, kind: &str, numbers: [Option<f64>; 4]| {
+        let [a, b, difference, share] = numbers.map(number);
+        writer.write_record([what, name, kind, &a, &b, &difference, &share])
+    };
+    let whole = explanation.difference;
+    let share = |part: Option<f64>| {
+        part.zip(whole)
+            .map(|(part, whole)| part / whole)
+            .filter(|share| share.is_finite())
+    };
+    let (a, b) = (explanation.a.value, explanation.b.value);
+    line("whole", "", &explanation.unit, [a, b, whole, share(whole)])?;
+    for phase in &explanation.phases {
+        let numbers = [phase.a, phase.b, Some(phase.difference), phase.share];
+        line("phase", &phase.phase, &phase.kind, numbers)?;
+    }
+    let outside = explanation.outside_phases;
+    line("outside", "", &explanation.unit, [None, None, outside, share(outside)])?;
+    for seen in &explanation.estimates {
+        let difference = seen.a.zip(seen.b).map(|(a, b)| a - b);
+        line(
+            "estimate",
+            &seen.estimate,
+            &seen.unit,
+            [seen.a, seen.b, difference, None],
+        )?;
+    }
+    for change in &explanation.changes {
+        let text = |value: &Option<planner::Value>| value.as_ref().map_or_else(String::new, ToString::to_string);
+        let (a, b) = (text(&change.a), text(&change.b));
+        writer.write_record(["attribute", &change.attribute, "", &a, &b, "", ""])?;
+    }
+    writer
+        .into_inner()
+        .map_err(|error| AnalyzeError::Write(error.into_error()))
+}

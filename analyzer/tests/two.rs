@@ -1,0 +1,280 @@
+//! One case against another, and one cohort against another: worked by hand.
+
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
+mod common;
+
+use analyzer::compare::{CompareError, Verdict, compare};
+use analyzer::explain::{ExplainError, explain};
+use analyzer::{compared, explained};
+use cohort::{BuildOutcome, RunOutcome};
+use common::{Fixture, measurement};
+use target_api::{Of, Phase};
+
+/// A round of three pairs with given phases, in ms; each phase of the case, then of the control.
+fn phased(it: &mut Fixture, case: &str, round: u32, phases: [&[(&str, f64)]; 2]) {
+    let total = |phases: &[(&str, f64)]| phases.iter().map(|phase| phase.1 * 1e6).sum::<f64>();
+    let pair = (total(phases[0]), total(phases[1]), 100.0);
+    let mut measurement = measurement(&[pair; 3]);
+    for sample in &mut measurement.samples {
+        let own = if sample.of == Of::Case { phases[0] } else { phases[1] };
+        let phase = |(name, ms): &(&str, f64)| Phase {
+            name: (*name).to_owned(),
+            kind: name.split('.').next_back().unwrap().to_owned(),
+            value: ms * 1e6,
+        };
+        sample.phases = own.iter().map(phase).collect();
+    }
+    it.run(case, 1, round, RunOutcome::Correct { measurement });
+}
+
+/// The control: up 6 ms, gather 3 ms, wait 1 ms. The case: up 5.5 ms, gather 1 ms, pack 0.5 ms, wait 1 ms.
+fn pair() -> Fixture {
+    let mut it = Fixture::new(&[("mlp", "control")]);
+    let control: &[(&str, f64)] = &[("up", 6.0), ("up.gather", 3.0), ("wait", 1.0)];
+    let fast: &[(&str, f64)] = &[("up.pack", 0.5), ("up", 5.5), ("up.gather", 1.0), ("wait", 1.0)];
+    for (name, estimate, rows, phases) in [("control", 9.0, 1_u32, control), ("fast", 9.9, 4, fast)] {
+        it.case(
+            "mlp",
+            name,
+            name,
+            &[("model", estimate * 1e6, "ns"), ("proxy", 10.0 - estimate, "score")],
+        );
+        let attributes = &mut it.cases.last_mut().unwrap().plan.attributes;
+        attributes.set("up.rows", rows.into());
+        attributes.set("up.width", 16_u32.into());
+        it.built(name, 1);
+        for round in 0..4 {
+            phased(&mut it, name, round, [phases, control]);
+        }
+    }
+    it
+}
+
+#[test]
+fn the_gain_goes_to_the_phases_that_carry_it() {
+    let dataset = pair().dataset().unwrap();
+    let found = explain(&dataset, "fast", None).unwrap();
+    assert_eq!(
+        (found.b.case.as_str(), found.a.value, found.b.value),
+        ("control", Some(8e6), Some(1e7))
+    );
+    assert_eq!((found.difference, found.differs), (Some(-2e6), Some(true)));
+    let phases: Vec<(&str, f64, Option<f64>)> = found
+        .phases
+        .iter()
+        .map(|phase| (phase.phase.as_str(), phase.difference, phase.share))
+        .collect();
+    assert_eq!(
+        phases,
+        [
+            ("up.gather", -2e6, Some(1.0)),
+            ("up.pack", 5e5, Some(-0.25)),
+            ("up", -5e5, Some(0.25)),
+            ("wait", 0.0, Some(0.0))
+        ]
+    );
+    assert_eq!(found.outside_phases, Some(0.0));
+    assert_eq!((found.changes.len(), found.unchanged), (1, 1));
+    assert_eq!(found.changes[0].attribute, "up.rows");
+    // The model says that the case is slower; the proxy is right.
+    let right: Vec<Option<bool>> = found.estimates.iter().map(|seen| seen.right).collect();
+    assert_eq!(right, [Some(false), Some(true)]);
+    let shown = explained::render(&found);
+    assert!(
+        shown.contains("100 % of the gain is up.gather (gather), 3.000 -> 1.000"),
+        "{shown}"
+    );
+    assert!(shown.lines().all(|line| line.chars().count() <= 100), "{shown}");
+    let csv = String::from_utf8(explained::csv(&found).unwrap()).unwrap();
+    assert!(
+        csv.contains("phase,up.gather,gather,1000000,3000000,-2000000,1\n"),
+        "{csv}"
+    );
+    assert!(csv.contains("attribute,up.rows,,4,1,,\n"), "{csv}");
+}
+
+#[test]
+fn the_other_way_round_is_a_loss_and_drift_cancels() {
+    let mut it = pair();
+    // A case whose rounds were measured while everything took twice as long: up 12 ms, gather 4 ms, wait 2 ms.
+    let slow = |phases: &[(&'static str, f64)]| phases.iter().map(|p| (p.0, 2.0 * p.1)).collect::<Vec<_>>();
+    let control = slow(&[("up", 6.0), ("up.gather", 3.0), ("wait", 1.0)]);
+    it.case("mlp", "late", "late", &[]);
+    it.built("late", 1);
+    for round in 0..4 {
+        let own = [("up", 12.0), ("up.gather", 4.0), ("wait", 2.0)];
+        phased(&mut it, "late", round, [&own, &control]);
+    }
+    let found = explain(&it.dataset().unwrap(), "late", Some("fast")).unwrap();
+    // 9 ms of the usual control's time, 1 ms more than the fast one; gather 2 ms against 1, up 6 against 5.5.
+    assert!((found.difference.unwrap() - 1e6).abs() < 1e-3, "{:?}", found.difference);
+    assert!((found.ratio.unwrap().median - 9.0 / 8.0).abs() < 1e-12);
+    assert_eq!(found.phases[0].phase, "up.gather");
+    assert!((found.phases[0].share.unwrap() - 1.0).abs() < 1e-9);
+    assert!(explained::render(&found).contains("of the loss"));
+    assert_eq!(found.estimates[0].right, None, "one of them has no estimate");
+}
+
+#[test]
+fn what_cannot_be_explained_is_said() {
+    let mut it = pair();
+    it.case("mlp", "broken", "broken", &[]);
+    let reason = "rule `x`".to_owned();
+    it.build("broken", 1, BuildOutcome::Rejected { reason });
+    let dataset = it.dataset().unwrap();
+    let shown = explained::render(&explain(&dataset, "broken", None).unwrap());
+    assert!(
+        shown.contains("broken was not measured: it is rejected: rule `x`."),
+        "{shown}"
+    );
+    let error = explain(&dataset, "fats", None).unwrap_err();
+    assert!(matches!(&error, ExplainError::NoCase { .. }), "{error}");
+    assert!(
+        explain(&dataset, "FAST", None)
+            .is_err_and(|e| matches!(e, ExplainError::NoCase { near, .. } if near == ["fast"]))
+    );
+    let same = explain(&dataset, "control", Some("control")).unwrap();
+    assert_eq!(
+        (same.difference, same.differs, same.changes.len()),
+        (Some(0.0), Some(false), 0)
+    );
+    assert!(
+        same.phases.iter().all(|phase| phase.share.is_none()),
+        "no difference has no parts"
+    );
+}
+
+#[test]
+fn two_workloads_are_not_compared() {
+    let mut it = Fixture::new(&[("one", "c1"), ("two", "c2")]);
+    for (workload, name) in [("one", "c1"), ("two", "c2")] {
+        it.case(workload, name, name, &[]);
+    }
+    let error = explain(&it.dataset().unwrap(), "c1", Some("c2")).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("`c1` belongs to workload `one`, `c2` to `two`"),
+        "{error}"
+    );
+}
+
+/// Cases with these times in ms, 4 rounds of 3 calls with a percent of noise; 0 is a build that failed.
+fn cohort(cases: &[(&str, f64)]) -> Fixture {
+    let mut it = Fixture::new(&[("mlp", "control")]);
+    for (name, ratio) in cases {
+        it.case("mlp", name, name, &[]);
+        if *ratio > 0.0 {
+            it.measure(name, *ratio);
+        } else {
+            let reason = "cc says no".to_owned();
+            it.build(name, 1, BuildOutcome::BuildFailed { reason });
+        }
+    }
+    it
+}
+
+#[test]
+fn regressions_beyond_noise_break_the_gate() {
+    let first = cohort(&[
+        ("control", 1.0),
+        ("a", 0.5),
+        ("b", 0.6),
+        ("c", 0.7),
+        ("gone", 0.8),
+        ("old", 0.9),
+    ]);
+    let mut second = cohort(&[
+        ("control", 1.0),
+        ("a", 0.75),
+        ("b", 0.6),
+        ("c", 0.35),
+        ("gone", 0.0),
+        ("new", 0.9),
+    ]);
+    second
+        .manifest
+        .machine
+        .class
+        .insert("isa".to_owned(), "avx512".to_owned());
+    let (first, second) = (first.dataset().unwrap(), second.dataset().unwrap());
+    let found = compare(&first, &second, Some(1.03)).unwrap();
+    let verdicts: Vec<(&str, Verdict, bool)> = found
+        .cases
+        .iter()
+        .map(|case| (case.case.as_str(), case.verdict, case.exceeds))
+        .collect();
+    assert_eq!(
+        verdicts,
+        [
+            ("control", Verdict::NoDifference, false),
+            ("a", Verdict::Slower, true),
+            ("b", Verdict::NoDifference, false),
+            ("c", Verdict::Faster, false),
+            ("gone", Verdict::Broken, true)
+        ]
+    );
+    assert_eq!(
+        (found.only_first.as_slice(), found.only_second.as_slice()),
+        (&["old".to_owned()][..], &["new".to_owned()][..])
+    );
+    assert_eq!(found.setup.len(), 1);
+    assert_eq!(found.setup[0].what, "machine.isa");
+    // By time: a, b, c, control before; c, b, a, control after.
+    let places: Vec<_> = found
+        .cases
+        .iter()
+        .map(|case| (case.first_rank, case.second_rank))
+        .collect();
+    assert_eq!(
+        places[1..4],
+        [(Some(1), Some(3)), (Some(2), Some(2)), (Some(3), Some(1))]
+    );
+    let mean = found.geometric_mean.unwrap();
+    assert!(
+        (mean.mean - (1.5_f64 * 0.5).powf(0.25)).abs() < 0.02 && mean.cases == 4,
+        "{mean:?}"
+    );
+    let shown = compared::render(&found);
+    assert!(
+        shown.contains("Broken, or slower by more than 1.03 beyond noise: a, gone."),
+        "{shown}"
+    );
+    assert!(shown.lines().all(|line| line.chars().count() <= 100), "{shown}");
+    let csv = String::from_utf8(compared::csv(&found).unwrap()).unwrap();
+    assert_eq!(csv.lines().count(), 6);
+    assert!(
+        compare(&first, &second, Some(2.0))
+            .unwrap()
+            .exceeding()
+            .map(|case| &case.case)
+            .eq(["gone"])
+    );
+    assert_eq!(compare(&first, &second, None).unwrap().exceeding().count(), 0);
+    let same = compare(&first, &first, Some(1.0)).unwrap();
+    assert_eq!(same.exceeding().count(), 0);
+    assert!(
+        same.cases
+            .iter()
+            .filter_map(|case| case.ratio)
+            .all(|ratio| ratio.median.total_cmp(&1.0).is_eq())
+    );
+}
+
+#[test]
+fn what_cannot_be_compared_is_said() {
+    let first = cohort(&[("control", 1.0), ("a", 0.5)]);
+    let mut second = cohort(&[("control", 1.0), ("a", 0.5)]);
+    for case in &mut second.cases {
+        case.plan.text = "another plan".to_owned();
+    }
+    let found = compare(&first.dataset().unwrap(), &second.dataset().unwrap(), None);
+    assert!(matches!(found, Err(CompareError::NothingInCommon)));
+    second.manifest.objective.1 = "cycles".to_owned();
+    let error = compare(&first.dataset().unwrap(), &second.dataset().unwrap(), None).unwrap_err();
+    assert!(
+        error.to_string().contains("time in ns, the second time in cycles"),
+        "{error}"
+    );
+}
