@@ -197,15 +197,21 @@ fn find<'d>(dataset: &'d Dataset, name: &str) -> Result<(&'d WorkloadData, &'d C
         dataset.workloads.iter().flat_map(each)
     };
     all().find(|(_, case)| case.name == name).ok_or_else(|| {
-        let near = all().map(|(_, case)| &case.name).filter(|other| {
-            let (other, name) = (other.to_lowercase(), name.to_lowercase());
-            other.contains(&name)
-                || name.contains(&other)
-                || other.get(..3).is_some_and(|start| name.starts_with(start))
-        });
+        let wanted = name.to_lowercase();
+        let names = || all().map(|(_, case)| &case.name);
+        let holds = |other: &&String| other.to_lowercase().contains(&wanted);
+        let begins = |other: &&String| {
+            other
+                .get(..3)
+                .is_some_and(|start| wanted.starts_with(&start.to_lowercase()))
+        };
+        let mut near: Vec<String> = names().filter(holds).take(8).cloned().collect();
+        if near.is_empty() {
+            near = names().filter(begins).take(8).cloned().collect();
+        }
         ExplainError::NoCase {
             name: name.to_owned(),
-            near: near.take(8).cloned().collect(),
+            near,
         }
     })
 }

@@ -49,7 +49,8 @@ pub fn words(explanation: &Explanation) -> Vec<String> {
     if let (Some(ratio), Some((of_a, of_b))) = (explanation.ratio, values) {
         let shown = shown_unit(unit).0;
         let less = if of_a <= of_b { "less" } else { "more" };
-        let taken = if ratio.is_exact() {
+        let is_exact = ratio.lower.is_none() && explanation.differs.is_some();
+        let taken = if is_exact {
             significant(ratio.median, 4)
         } else {
             ratio_with_interval(ratio)
@@ -85,7 +86,11 @@ fn carried(explanation: &Explanation, gain: bool) -> Option<String> {
             or_dash(phase.b, |b| value(b, &explanation.unit)),
             or_dash(phase.a, |a| value(a, &explanation.unit))
         );
-        Some(format!("{:.0} % of the {word} is {times}", 100.0 * share))
+        Some(if share < 0.0 {
+            format!("{times}, works against it by {:.0} %", -100.0 * share)
+        } else {
+            format!("{:.0} % of the {word} is {times}", 100.0 * share)
+        })
     });
     let told: Vec<String> = told.collect();
     if told.is_empty() {
@@ -105,7 +110,8 @@ fn phases(out: &mut String, explanation: &Explanation, (a, b): (&str, &str)) {
     let shown = shown_unit(unit).0;
     let difference = format!("difference ({shown})");
     let mut table = table(&["phase", "kind", b, a, &difference, "share"], 2..6);
-    let share = |share: Option<f64>| or_dash(share, |share| format!("{:.1} %", 100.0 * share));
+    // What rounds to zero has no sign.
+    let share = |share: Option<f64>| or_dash(share, |share| format!("{:.1} %", (1e3 * share).round() / 10.0 + 0.0));
     let cells = |phase: &PhaseShare| {
         [
             one_line(&phase.phase),

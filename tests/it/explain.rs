@@ -1,0 +1,143 @@
+//! `explain` and `compare` on a real cohort.
+
+use crate::support::Bench;
+
+#[test]
+fn a_measured_cohort_is_explained_and_compared() {
+    let bench = Bench::quick();
+    bench.expect(0, &["sweep", "cohorts/quick.toml"]);
+    let status = bench.json(&["analyze", "cohorts/quick", "--format", "json"]);
+    let workload = &status["workloads"][0];
+    let control = workload["control"].as_str().unwrap();
+    let mut names = workload["cases"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|case| case["name"].as_str().unwrap());
+    let other = names.find(|name| *name != control).unwrap();
+
+    // The control is what a case is compared with unless another is named; every form says the same.
+    let shown = bench.expect(0, &["explain", "cohorts/quick", other]).0;
+    assert!(shown.contains(&format!("of the time of {control}")), "{shown}");
+    assert!(shown.contains("outside all phases"), "{shown}");
+    let json = bench.json(&["explain", "cohorts/quick", other, control, "--format", "json"]);
+    assert_eq!(json["b"]["case"].as_str(), Some(control));
+    let parts: f64 = json["phases"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|phase| phase["difference"].as_f64().unwrap())
+        .sum();
+    let whole = json["difference"].as_f64().unwrap();
+    let outside = json["outside_phases"].as_f64().unwrap();
+    assert!(
+        (parts + outside - whole).abs() <= 1e-6 * whole.abs().max(1.0),
+        "{parts} + {outside} is not {whole}"
+    );
+    let csv = bench
+        .expect(0, &["explain", "cohorts/quick", other, "--format", "csv"])
+        .0;
+    assert!(csv.starts_with("what,name,kind,a,b,difference,share\nwhole,"), "{csv}");
+
+    let (_, error) = bench.expect(2, &["explain", "cohorts/quick", "no-such-case"]);
+    assert!(error.contains("the cohort has no case `no-such-case`"), "{error}");
+
+    // A cohort against itself passes every gate; with its cases made slower in a copy it does not.
+    let same = ["compare", "cohorts/quick", "cohorts/quick", "--max-regression", "1.0"];
+    let shown = bench.expect(0, &same).0;
+    assert!(
+        shown.contains("Machine class, tools and options are the same."),
+        "{shown}"
+    );
+    copy_slower(&bench);
+    let slower = ["compare", "cohorts/quick", "cohorts/slower", "--max-regression", "1.03"];
+    let (shown, error) = bench.expect(7, &slower);
+    assert!(
+        shown.contains("Broken, or slower by more than 1.03 beyond noise:"),
+        "{shown}"
+    );
+    assert!(error.contains("do not pass the gate"), "{error}");
+    bench.expect(
+        0,
+        &["compare", "cohorts/quick", "cohorts/slower", "--max-regression", "1000"],
+    );
+    bench.expect(
+        0,
+        &["compare", "cohorts/slower", "cohorts/quick", "--max-regression", "1.03"],
+    );
+    bench.expect(0, &["compare", "cohorts/quick", "cohorts/slower"]);
+    bench.expect(
+        2,
+        &["compare", "cohorts/quick", "cohorts/slower", "--max-regression", "0.9"],
+    );
+    let csv = bench
+        .expect(0, &["compare", "cohorts/quick", "cohorts/slower", "--format", "csv"])
+        .0;
+    assert!(csv.lines().skip(1).all(|line| line.contains(",slower,")), "{csv}");
+}
+
+/// `cohorts/slower`: the same cohort, in which every call took a hundred times as long.
+fn copy_slower(bench: &Bench) {
+    let (from, to) = (bench.path("cohorts/quick"), bench.path("cohorts/slower"));
+    for (path, bytes) in crate::support::tree(&from) {
+        let inner = path.strip_prefix(&from).unwrap();
+        fs_err::create_dir_all(to.join(inner).parent().unwrap()).unwrap();
+        let bytes = if inner.starts_with("records") {
+            slower(&bytes)
+        } else {
+            bytes
+        };
+        fs_err::write(to.join(inner), bytes).unwrap();
+    }
+}
+
+fn slower(records: &[u8]) -> Vec<u8> {
+    let mut lines = Vec::new();
+    for line in String::from_utf8(records.to_vec()).unwrap().lines() {
+        let mut record: serde_json::Value = serde_json::from_str(line).unwrap();
+        // The measurement's fields stand in the record or below it; samples are named the same.
+        let samples = if record["samples"].is_array() {
+            &mut record["samples"]
+        } else {
+            &mut record["measurement"]["samples"]
+        };
+        for sample in samples.as_array_mut().into_iter().flatten() {
+            let value = sample["value"].as_f64().unwrap();
+            sample["value"] = (100.0 * value).into();
+        }
+        lines.extend(serde_json::to_vec(&record).unwrap());
+        lines.push(b'\n');
+    }
+    lines
+}
+
+#[test]
+fn a_report_in_use_is_said() {
+    let bench = Bench::quick();
+    bench.expect(0, &["freeze", "cohorts/quick.toml"]);
+    fs_err::create_dir_all(bench.path("reports/quick")).unwrap();
+    let lock = bench.path("reports/quick/.lock");
+    let mut holder = std::process::Command::new("flock")
+        .args(["--exclusive", "--no-fork"])
+        .arg(&lock)
+        .args(["sleep", "60"])
+        .spawn()
+        .unwrap();
+    // Until it holds the lock, the command would not see it.
+    let held = || {
+        !std::process::Command::new("flock")
+            .args(["--nonblock"])
+            .arg(&lock)
+            .arg("true")
+            .status()
+            .unwrap()
+            .success()
+    };
+    while !held() {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let (_, error) = bench.expect(5, &["analyze", "cohorts/quick"]);
+    assert!(error.contains("is in use by another `analyze`"), "{error}");
+    holder.kill().unwrap();
+    holder.wait().unwrap();
+}
