@@ -119,7 +119,12 @@ impl Browser {
 
     /// Opens a file and waits until its charts are there.
     pub(crate) fn open(&mut self, file: &Path) {
-        self.page = format!("file://{}", file.display()).replace(' ', "%20");
+        // As the browser itself writes it.
+        let encoded = file.to_str().unwrap().bytes().map(|byte| match byte {
+            b' ' | b'%' | b'#' | b'?' | 0x80.. => format!("%{byte:02X}"),
+            byte => char::from(byte).to_string(),
+        });
+        self.page = format!("file://{}", encoded.collect::<String>());
         let (url, page) = (
             self.page.clone(),
             self.call("Page.navigate", &json!({"url": self.page})),
