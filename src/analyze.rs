@@ -15,19 +15,27 @@ use crate::place::report_of;
 #[derive(Args)]
 pub(crate) struct Arguments {
     /// The cohort's folder.
-    cohort: PathBuf,
+    #[arg(required_unless_present = "schema")]
+    cohort: Option<PathBuf>,
     /// The report's folder.
     #[arg(long, value_name = "DIR")]
     report: Option<PathBuf>,
     /// How to print.
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
+    /// Print the JSON schema of `statistics.json`, which describes every field, and do nothing else.
+    #[arg(long, conflicts_with_all = ["cohort", "report", "format"])]
+    schema: bool,
 }
 
 /// Evaluates a cohort.
 pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let report = arguments.report.clone().unwrap_or_else(|| report_of(&arguments.cohort));
-    analyze(&arguments.cohort, &report, arguments.format)
+    let Some(cohort) = &arguments.cohort else {
+        print_json(&analyzer::report::schema())?;
+        return Ok(ExitCode::Done);
+    };
+    let report = arguments.report.clone().unwrap_or_else(|| report_of(cohort));
+    analyze(cohort, &report, arguments.format)
 }
 
 /// Writes the report of `cohort` into `report` and prints the result. A cohort without any result gives an overview and

@@ -1,5 +1,6 @@
 //! The plan to take, and what can't be told from it.
 
+use std::collections::BTreeSet;
 use std::num::NonZeroU32;
 
 use planner::{Attributes, Value};
@@ -76,6 +77,7 @@ pub(crate) fn winner(workload: &WorkloadData, rows: &[CaseRow], seed: u64) -> Re
 /// The best candidate and those that tie with it; see [`Winner::simplest_first`].
 fn simplest_first(workload: &WorkloadData, candidates: &[(usize, &CaseRow, Figure)], ties: &[String]) -> Vec<Member> {
     let control = workload.cases.iter().find(|case| case.name == workload.control);
+    let ties: BTreeSet<&String> = ties.iter().collect();
     let mut members: Vec<(usize, usize, Member)> = candidates
         .iter()
         .enumerate()

@@ -141,3 +141,11 @@ fn a_report_in_use_is_said() {
     holder.kill().unwrap();
     holder.wait().unwrap();
 }
+
+#[test]
+fn the_schema_of_statistics_needs_no_cohort() {
+    let bench = Bench::new();
+    let schema = bench.json(&["analyze", "--schema"]);
+    assert!(schema["properties"]["workloads"]["description"].is_string(), "{schema}");
+    bench.expect(2, &["analyze"]);
+}

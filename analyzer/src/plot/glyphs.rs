@@ -1,41 +1,55 @@
 //! Text that the shipped font can draw.
 
-use std::fmt::Write as _;
 use std::sync::OnceLock;
 
 use ab_glyph::{Font, FontRef};
 
 use super::picture::FONT;
 
-/// Characters of a text with escapes at most, unless it was longer without them: labels are laid out for so many.
-const MOST: usize = 40;
+/// Characters of a label with escapes at most: labels are laid out for so many. Longer texts are sentences, which have
+/// room.
+const MOST: usize = 34;
+/// Of so many characters in a row that the font lacks only the first and last two are told.
+const ROW: usize = 4;
 
 /// The text with every character that the shipped font lacks (Chinese, say) as its code, `\u6a21`, where an empty box
 /// would say nothing; the middle is left out of what grows too long. Text that the font has comes back as it is.
 pub(super) fn drawable(text: &str) -> String {
-    if text.is_ascii() || text.chars().all(is_there) {
+    let chars: Vec<char> = text.chars().collect();
+    if chars.iter().copied().all(is_there) {
         return text.to_owned();
     }
     let mut escaped = String::new();
-    for c in text.chars() {
-        match u32::from(c) {
-            _ if is_there(c) => escaped.push(c),
-            code @ 0..0x1_0000 => {
-                let _ = write!(escaped, "\\u{code:04x}");
-            }
-            code => {
-                let _ = write!(escaped, "\\u{{{code:x}}}");
-            }
+    for row in chars.chunk_by(|a, b| is_there(*a) == is_there(*b)) {
+        if row.first().copied().is_some_and(is_there) {
+            escaped.extend(row);
+        } else if row.len() <= ROW {
+            escaped.extend(row.iter().map(|c| code(*c)));
+        } else {
+            let (head, tail) = (&row[..2], &row[row.len() - 2..]);
+            escaped.extend(head.iter().map(|c| code(*c)));
+            escaped.push('…');
+            escaped.extend(tail.iter().map(|c| code(*c)));
         }
     }
-    let most = MOST.max(text.chars().count());
-    let chars: Vec<char> = escaped.chars().collect();
-    if chars.len() <= most {
+    if chars.len() > MOST {
         return escaped;
     }
-    let (head, tail) = ((most - 1).div_ceil(2), (most - 1) / 2);
+    let chars: Vec<char> = escaped.chars().collect();
+    if chars.len() <= MOST {
+        return escaped;
+    }
+    let (head, tail) = ((MOST - 1).div_ceil(2), (MOST - 1) / 2);
     let (head, tail) = (chars[..head].iter(), chars[chars.len() - tail..].iter());
     format!("{}…{}", head.collect::<String>(), tail.collect::<String>())
+}
+
+/// A character's code, as many languages write it.
+fn code(c: char) -> String {
+    match u32::from(c) {
+        code @ 0..0x1_0000 => format!("\\u{code:04x}"),
+        code => format!("\\u{{{code:x}}}"),
+    }
 }
 
 /// Whether the font has it. A font that can't be read is an error elsewhere.
@@ -54,9 +68,14 @@ mod tests {
         assert_eq!(drawable("größe 4×8 …"), "größe 4×8 …");
         assert_eq!(drawable("模型 a"), "\\u6a21\\u578b a");
         assert_eq!(drawable("x\u{20000}"), "x\\u{20000}");
-        let long = drawable(&"模".repeat(12));
-        assert_eq!(long.chars().count(), 40);
-        assert!(long.starts_with("\\u6a21\\u6a21") && long.contains('…') && long.ends_with("\\u6a21"));
+        assert_eq!(drawable(&"模".repeat(12)), r"\u6a21\u6a21…\u6a21\u6a21");
+        let label = drawable("模型甲乙-列主序行-模型");
+        assert_eq!(label.chars().count(), 34, "{label}");
+        let sentence = "the control over the whole of the sweep: 模型 of mlp";
+        assert_eq!(
+            drawable(sentence),
+            r"the control over the whole of the sweep: \u6a21\u578b of mlp"
+        );
         assert_eq!(drawable(&"a".repeat(90)).len(), 90);
     }
 }
