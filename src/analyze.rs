@@ -68,11 +68,11 @@ pub(crate) fn analyze(cohort: &Path, report: &Path, format: Format) -> Result<Ex
                 .help("wait until it is done, or choose another folder with `--report`"));
         }
         Err(error) => {
-            return Err(Failure::because(
-                ExitCode::Failure,
-                "the cohort can't be analysed",
-                error,
-            ));
+            let code = match &error {
+                AnalyzeError::Cohort(damaged) if damaged.is_damage() => ExitCode::Mismatch,
+                _ => ExitCode::Failure,
+            };
+            return Err(Failure::because(code, "the cohort can't be analysed", error));
         }
     };
     show(&analysis, cohort, report, format)?;

@@ -3,12 +3,13 @@
 use clap::Args;
 use coordinator::ExitCode;
 use coordinator::host::read_host;
+use coordinator::machine::MachineError;
 use serde::Serialize;
 use target_api::{Host, Machine, Options};
 
 use crate::failure::Failure;
 use crate::output::{Format, print, print_json, table};
-use crate::planning::{machine, machine_failure};
+use crate::planning::{MachineOrFailure, machine, machine_failure};
 use crate::registry::TARGETS;
 
 /// Arguments of `doctor`.
@@ -54,6 +55,13 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
                     report,
                 }
             }
+            // Some targets are described by their definitions alone.
+            Err(MachineOrFailure::Machine(MachineError::Option(_))) => Finding {
+                target: target.id(),
+                machine: None,
+                missing: None,
+                report: vec![("needs".to_owned(), "what its definition names".to_owned())],
+            },
             Err(error) => {
                 let failure = machine_failure(error, None);
                 code = failure.code;

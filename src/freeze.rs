@@ -6,10 +6,11 @@ use clap::Args;
 use cohort::{CohortDir, Frozen};
 use coordinator::ExitCode;
 use planner::select::Selection;
+use serde::Serialize;
 
 use crate::failure::Failure;
 use crate::freezing;
-use crate::output::{self, print};
+use crate::output::{self, Format, print};
 use crate::place::cohort_of;
 use crate::planning::Planning;
 
@@ -20,6 +21,18 @@ pub(crate) struct Arguments {
     definition: PathBuf,
     #[command(flatten)]
     place: Place,
+    /// How to print.
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+}
+
+/// What was frozen.
+#[derive(Serialize)]
+struct Froze<'a> {
+    cohort: &'a Path,
+    cases: u64,
+    /// Whether this very command froze it.
+    new: bool,
 }
 
 /// Which cohort belongs to a definition.
@@ -37,8 +50,13 @@ pub(crate) struct Place {
 /// Freezes a definition.
 pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let (frozen, fresh) = open_or_freeze(&arguments.definition, &arguments.place, |_| Ok(()))?;
-    let dir = frozen.dir().path().display();
     let cases = frozen.manifest().cases;
+    if arguments.format == Format::Json {
+        let (cohort, new) = (frozen.dir().path(), fresh);
+        output::print_json(&Froze { cohort, cases, new })?;
+        return Ok(ExitCode::Done);
+    }
+    let dir = frozen.dir().path().display();
     print(&if fresh {
         format!("`{dir}` is frozen: {cases} cases")
     } else {

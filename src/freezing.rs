@@ -100,18 +100,9 @@ fn header(planning: &Planning, selection: &Selection) -> Result<Header, Failure>
     let mut workloads = Vec::new();
     let mut screened = BTreeMap::new();
     for selected in &selection.workloads {
-        let Some(control) = selected.control.clone() else {
-            let message = format!(
-                "workload `{}` has no control: expected `control = \"NAME\"` of a case",
-                selected.name
-            );
-            return Err(Failure::usage(
-                definition.error(&definition.target.span, message).to_string(),
-            ));
-        };
         workloads.push(WorkloadEntry {
             workload: workload(planning, &selected.name)?.clone(),
-            control,
+            control: selected.control.clone(),
         });
         for (operation, orientations) in &selected.screened {
             for (orientation, n) in orientations {

@@ -22,6 +22,7 @@ mod registry;
 mod run;
 mod running;
 mod select;
+mod sources;
 mod status;
 mod sweep;
 mod targets;

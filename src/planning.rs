@@ -2,15 +2,17 @@
 
 use std::path::Path;
 
+use cohort::Frozen;
 use coordinator::machine::{MachineError, cache_folder};
 use coordinator::{ExitCode, Launcher, Measuring, measure_machine};
 use planner::definition::{Definition, Source};
 use planner::select::{Selection, select};
-use target_api::{Configured, Machine, Options, Target};
+use target_api::{Configured, Machine, Options, SourcePattern, Target};
 
 use crate::failure::Failure;
 use crate::output;
 use crate::registry;
+use crate::sources;
 
 /// A definition with its target on this machine.
 pub(crate) struct Planning {
@@ -30,12 +32,40 @@ impl Planning {
         let definition = parse(&path.display().to_string(), &text)?;
         let machine = machine(target_of(&definition)?, &definition.options, false)
             .map_err(|error| machine_failure(error, Some(&definition)))?;
-        Self::new(definition, machine)
+        let mut planning = Self::new(definition, machine)?;
+        let patterns = planning.patterns()?;
+        if !patterns.is_empty() {
+            let files = sources::beside(path, &patterns).map_err(|error| {
+                let key = format!("command.sources[{}]", error.pattern);
+                let source = &planning.definition;
+                Failure::usage(source.option_error(&key, error.message).to_string())
+            })?;
+            planning.configured.accept_sources(files);
+        }
+        Ok(planning)
     }
 
     /// The definition of a cohort that was frozen on `machine`.
     pub(crate) fn of_frozen(path: &str, text: &str, machine: &Machine) -> Result<Self, Failure> {
         Self::new(parse(path, text)?, machine.clone())
+    }
+
+    /// Gives the target the frozen sources of `frozen`, whose definition this is: whatever the cohort grows by is made
+    /// from them.
+    pub(crate) fn accept_frozen(&mut self, frozen: &Frozen) -> Result<(), Failure> {
+        if !self.patterns()?.is_empty() {
+            let files = sources::frozen(frozen)
+                .map_err(|error| Failure::because(ExitCode::Mismatch, "a frozen source can't be read", error))?;
+            self.configured.accept_sources(files);
+        }
+        Ok(())
+    }
+
+    fn patterns(&self) -> Result<Vec<SourcePattern>, Failure> {
+        let definition = &self.definition;
+        target_of(definition)?
+            .sources(&definition.options)
+            .map_err(|error| Failure::usage(definition.option_error(&error.key, error.to_string()).to_string()))
     }
 
     fn new(definition: Definition, machine: Machine) -> Result<Self, Failure> {

@@ -105,6 +105,7 @@ impl Display {
         match outcome {
             RunOutcome::Correct { .. } => {}
             RunOutcome::Incorrect { reason, .. } => self.failed("incorrect", case, reason),
+            RunOutcome::Rejected { reason } => self.say(&format!("rejected: `{case}`: {reason}")),
             RunOutcome::RunFailed { reason } => self.failed("run-failed", case, reason),
             RunOutcome::TimedOut { reason } => self.failed("timed-out", case, reason),
         }
@@ -182,7 +183,8 @@ fn short(what: &str) -> &str {
     }
 }
 
-fn minutes(left: Duration) -> String {
+/// A time left, short.
+pub(crate) fn minutes(left: Duration) -> String {
     let seconds = left.as_secs();
     if seconds >= 60 {
         format!("{} min {:02} s", seconds / 60, seconds % 60)

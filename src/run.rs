@@ -3,11 +3,13 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use cohort::Counts;
 use coordinator::ExitCode;
+use serde::Serialize;
 
 use crate::failure::Failure;
 use crate::freeze::open;
-use crate::output::print;
+use crate::output::{Format, print, print_json};
 use crate::running::{self, Options};
 
 /// Arguments of `run`.
@@ -17,6 +19,21 @@ pub(crate) struct Arguments {
     cohort: PathBuf,
     #[command(flatten)]
     options: Options,
+    /// How to print.
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+}
+
+/// What a run did.
+#[derive(Serialize)]
+struct Ran<'a> {
+    counts: &'a Counts,
+    rounds_done: u64,
+    rounds_recovered: u64,
+    interrupted: bool,
+    time_over: bool,
+    /// Cases whose wrong results ended it.
+    stopped_by: &'a [String],
 }
 
 /// Runs what is left of a cohort.
@@ -25,6 +42,17 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
     running::hand_over(&frozen)?;
     let summary = running::run(&frozen, &arguments.options)?;
     let counts = summary.counts;
+    if arguments.format == Format::Json {
+        print_json(&Ran {
+            counts: &counts,
+            rounds_done: summary.rounds_done,
+            rounds_recovered: summary.rounds_recovered,
+            interrupted: summary.interrupted,
+            time_over: summary.time_over,
+            stopped_by: &summary.stopped_by,
+        })?;
+        return Ok(summary.exit_code());
+    }
     print(&format!(
         "{} of {} cases correct, {} rejected, {} failed; {} rounds measured now",
         counts.correct,

@@ -65,6 +65,11 @@ impl Options {
                 }
             }
         }
+        let mut cases = selection.workloads.iter().flat_map(|workload| &workload.cases);
+        let left = |name: &str| coordinator::sweep::passes(&self.only, &self.exclude, name);
+        if !cases.any(|case| left(&case.name)) {
+            return Err(Failure::usage("`--only` and `--exclude` together leave no case"));
+        }
         Ok(())
     }
 }
@@ -78,11 +83,12 @@ pub(crate) fn time(text: &str) -> Result<Duration, String> {
 pub(crate) fn run(frozen: &Frozen, options: &Options) -> Result<RunSummary, Failure> {
     let manifest = frozen.manifest();
     let path = frozen.dir().path();
-    let planning = Planning::of_frozen(
+    let mut planning = Planning::of_frozen(
         &manifest.origin.definition_path,
         &manifest.definition,
         &manifest.machine,
     )?;
+    planning.accept_frozen(frozen)?;
     let now = planning::machine_now(&planning)?;
     let mut run = RunOptions::new(&*planning.configured, &now);
     run.only.clone_from(&options.only);

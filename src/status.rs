@@ -1,15 +1,18 @@
 //! `layout-sweep status`.
 
-use std::path::PathBuf;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::Args;
-use cohort::CohortDir;
-use coordinator::lock::{HOST_DEVICE, device_lock_path};
+use cohort::{CohortDir, Frozen};
+use coordinator::sweep::locks_of;
 use coordinator::{CohortStatus, ExitCode};
 
 use crate::failure::Failure;
 use crate::output::{Format, print, print_json, table};
-use crate::progress::held_by;
+use crate::planning::Planning;
+use crate::progress::{held_by, minutes};
 
 /// Arguments of `status`.
 #[derive(Args)]
@@ -19,6 +22,12 @@ pub(crate) struct Arguments {
     /// The device's lock file, where it is not the usual one.
     #[arg(long, value_name = "FILE")]
     device_lock: Option<PathBuf>,
+    /// Show it again and again, until nothing is left or Ctrl-C ends it.
+    #[arg(long)]
+    watch: bool,
+    /// Seconds between two looks of `--watch`.
+    #[arg(long, value_name = "SECONDS", default_value_t = 2, value_parser = clap::value_parser!(u64).range(1..))]
+    every: u64,
     /// How to print.
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
@@ -26,26 +35,46 @@ pub(crate) struct Arguments {
 
 /// Shows how far a cohort is.
 pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let lock = arguments
-        .device_lock
-        .clone()
-        .unwrap_or_else(|| device_lock_path(HOST_DEVICE));
-    let status = coordinator::status(CohortDir::new(&arguments.cohort).path(), Some(&lock)).map_err(|error| {
-        Failure::because(
-            ExitCode::Mismatch,
-            format!("`{}` can't be read", arguments.cohort.display()),
-            error,
-        )
-    })?;
-    if arguments.format == Format::Json {
-        print_json(&status)?;
-    } else {
-        show(&status);
+    let devices = devices(&arguments.cohort, arguments.device_lock.as_deref());
+    loop {
+        let status = coordinator::status(CohortDir::new(&arguments.cohort).path(), &devices).map_err(|error| {
+            Failure::because(
+                ExitCode::Mismatch,
+                format!("`{}` can't be read", arguments.cohort.display()),
+                error,
+            )
+        })?;
+        if arguments.watch && arguments.format == Format::Table && std::io::stdout().is_terminal() {
+            // Cursor home, and everything below it away: the screen does not flicker.
+            print("\u{1b}[H\u{1b}[J");
+        }
+        if arguments.format == Format::Json {
+            print_json(&status)?;
+        } else {
+            print(&text(&status));
+        }
+        let over = status.builds_left + status.rounds_left == 0 && status.coordinator.is_none();
+        if !arguments.watch || over {
+            return Ok(ExitCode::Done);
+        }
+        std::thread::sleep(Duration::from_secs(arguments.every));
     }
-    Ok(ExitCode::Done)
 }
 
-fn show(status: &CohortStatus) {
+/// The devices that a cohort runs on; none where its target is not one of ours: then there is no lock to ask.
+fn devices(cohort: &Path, lock: Option<&Path>) -> Vec<(String, PathBuf)> {
+    let Ok(frozen) = Frozen::open(&CohortDir::new(cohort)) else {
+        return Vec::new();
+    };
+    let manifest = frozen.manifest();
+    let path = &manifest.origin.definition_path;
+    Planning::of_frozen(path, &manifest.definition, &manifest.machine).map_or_else(
+        |_| Vec::new(),
+        |planning| locks_of(&planning.configured.exclusive(), lock),
+    )
+}
+
+fn text(status: &CohortStatus) -> String {
     let counts = &status.counts;
     let numbers = [
         ("correct", counts.correct),
@@ -63,41 +92,60 @@ fn show(status: &CohortStatus) {
         .filter(|(_, n)| *n > 0)
         .map(|(word, n)| vec![(*word).to_owned(), n.to_string()])
         .collect();
-    print(&table(&["cases", "number"], rows));
+    let mut lines = vec![table(&["cases", "number"], rows)];
     if counts.lost_rounds > 0 {
-        print(&format!(
+        lines.push(format!(
             "lost: {} rounds began and never ended; a run measures them again",
             counts.lost_rounds
         ));
     }
-    match &status.coordinator {
-        Some(holder) => print(&format!("running: {holder}")),
-        None => print("running: no"),
-    }
-    if let (Some(device), Some(_)) = (&status.device, &status.coordinator)
-        && let Some(holder) = &device.holder
-    {
-        let what = if device.ours {
-            "on the device"
-        } else {
-            "waiting for the device"
-        };
-        print(&format!("{what}: {}", held_by(Some(holder))));
-    }
-    let left = status
-        .left_ms
-        .map_or_else(String::new, |ms| format!(", about {} s", ms.div_ceil(1000)));
-    print(&format!(
+    lines.extend(activity(status));
+    let left = status.left_ms.filter(|ms| *ms > 0).map_or_else(String::new, |ms| {
+        format!(", about {}", minutes(Duration::from_millis(ms)))
+    });
+    lines.push(format!(
         "left: {} builds, {} rounds{left}",
         status.builds_left, status.rounds_left
     ));
     for (reason, cases) in &status.failures {
-        print(&format!("failed: {}: {reason}", cases.join(", ")));
+        lines.push(format!("failed: {}: {reason}", cases.join(", ")));
     }
     for file in &status.torn {
-        print(&format!(
+        lines.push(format!(
             "torn: the last line of `{}` was cut off by a kill",
             file.display()
         ));
     }
+    lines.join("\n")
+}
+
+/// Who works on it, on what, and what it waits for.
+fn activity(status: &CohortStatus) -> Vec<String> {
+    let Some(coordinator) = &status.coordinator else {
+        return vec!["running: no".to_owned()];
+    };
+    let since = |since: &jiff::Timestamp| since.strftime("%H:%M:%S UTC").to_string();
+    let mut lines = vec![format!(
+        "running: pid {}{}",
+        coordinator.pid,
+        coordinator
+            .since
+            .map_or_else(String::new, |at| format!(", since {}", since(&at)))
+    )];
+    for round in &status.running {
+        let pid = round.pid.map_or_else(String::new, |pid| format!(", pid {pid}"));
+        lines.push(format!(
+            "on `{}`: `{}` (round {}), since {}{pid}",
+            round.device,
+            round.case,
+            round.round + 1,
+            since(&round.since)
+        ));
+    }
+    for device in status.devices.iter().filter(|device| !device.ours) {
+        if let Some(holder) = &device.holder {
+            lines.push(format!("waiting for `{}`: {}", device.device, held_by(Some(holder))));
+        }
+    }
+    lines
 }

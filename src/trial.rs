@@ -4,11 +4,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::{ArgGroup, Args};
-use cohort::{BuildOutcome, RunOutcome, Snapshot};
+use cohort::{RunOutcome, Snapshot};
 use coordinator::{ExitCode, RunOptions};
 use planner::select::{Chosen, SelectedWorkload, Selection, assignment_from_toml};
 use serde::Serialize;
-use stats::order::median;
 use target_api::{Measurement, NumericalError, Of};
 
 use crate::failure::Failure;
@@ -66,6 +65,7 @@ struct Trial {
     #[serde(skip_serializing_if = "Option::is_none")]
     share_of_peak: Option<f64>,
     pairs: usize,
+    calls: usize,
     phases: Vec<PhaseValue>,
     estimates: BTreeMap<String, f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -78,6 +78,11 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let mut planning = Planning::of_path(&arguments.definition)?;
     arguments.constrained.reprice(&mut planning)?;
     let selection = planning.select()?;
+    if let Some(name) = &arguments.workload
+        && selection.workloads.iter().all(|workload| workload.name != *name)
+    {
+        return Err(no_workload(&selection));
+    }
     let (selected, case) = match (&arguments.case, &arguments.plan) {
         (Some(name), _) => named(&selection, name, arguments)?,
         (None, Some(path)) => planned(&planning, &selection, path, arguments)?,
@@ -124,7 +129,8 @@ fn named<'a>(
     name: &str,
     arguments: &Arguments,
 ) -> Result<(&'a SelectedWorkload, Option<Chosen>), Failure> {
-    for selected in &selection.workloads {
+    let wanted = |workload: &&SelectedWorkload| arguments.workload.as_ref().is_none_or(|name| workload.name == *name);
+    for selected in selection.workloads.iter().filter(wanted) {
         if let Some(case) = selected.cases.iter().find(|case| case.name == name) {
             return Ok((selected, Some(case.clone())));
         }
@@ -159,11 +165,7 @@ fn planned<'a>(
         None => workloads.next().filter(|_| selection.workloads.len() == 1),
     };
     let Some(selected) = selected else {
-        let names: Vec<&str> = selection.workloads.iter().map(|w| w.name.as_str()).collect();
-        return Err(Failure::usage(format!(
-            "`--workload`: expected one of {}",
-            names.join(", ")
-        )));
+        return Err(no_workload(selection));
     };
     let text = fs_err::read_to_string(path)
         .map_err(|error| Failure::because(ExitCode::Usage, "the plan can't be read", error))?;
@@ -189,6 +191,11 @@ fn planned<'a>(
         repeat_of: None,
     };
     Ok((selected, Some(case)))
+}
+
+fn no_workload(selection: &Selection) -> Failure {
+    let names: Vec<&str> = selection.workloads.iter().map(|w| w.name.as_str()).collect();
+    Failure::usage(format!("`--workload`: expected one of {}", names.join(", ")))
 }
 
 fn print_refusal(reason: &str, format: Format) -> Result<(), Failure> {
@@ -240,94 +247,63 @@ fn measure(planning: &Planning, selection: &Selection, case: &Chosen, path: &Pat
     });
     display.finish();
     result.map_err(|error| Failure::because(error.exit_code(), "the plan can't be measured", error))?;
-    let snapshot = Snapshot::read(frozen.dir())
-        .map_err(|error| Failure::because(ExitCode::Failure, "the result can't be read", error))?;
-    let mut trial = read(&snapshot, planning, case)?;
+    let snapshot = Snapshot::read(frozen.dir()).map_err(unreadable)?;
+    let mut trial = read(&snapshot, case)?;
     trial.unit = Some(planning.configured.objective().unit.to_owned());
     Ok(trial)
 }
 
-fn read(snapshot: &Snapshot, planning: &Planning, case: &Chosen) -> Result<Trial, Failure> {
-    let state = snapshot
-        .state()
-        .map_err(|error| Failure::because(ExitCode::Failure, "the result can't be read", error))?;
-    let Some(state) = state.get(&case.name) else {
+/// What the analyzer makes of the cohort: the same figures by the same rules as in a report.
+fn read(snapshot: &Snapshot, case: &Chosen) -> Result<Trial, Failure> {
+    let state = snapshot.state().map_err(unreadable)?;
+    let frozen = &snapshot.frozen;
+    let dataset = analyzer::collect::collect(frozen.manifest(), frozen.additions(), &state).map_err(unreadable)?;
+    let analysis = analyzer::rows::evaluate(&dataset).map_err(unreadable)?;
+    let row = analysis.workloads.iter().find_map(|workload| workload.case(&case.name));
+    let (Some(row), Some(of_case)) = (row, state.get(&case.name)) else {
         return Err(Failure::new(ExitCode::Failure, "the result was lost"));
     };
-    let mut trial = Trial {
-        outcome: state
+    let measurement = of_case.latest().and_then(|attempt| {
+        attempt
+            .rounds
+            .values()
+            .find_map(|round| measured(round.done()?.outcome))
+    });
+    let phases = row.phases.iter().map(|phase| PhaseValue {
+        name: phase.name.clone(),
+        kind: phase.kind.clone(),
+        value: phase.median,
+    });
+    Ok(Trial {
+        outcome: of_case
             .outcome()
             .map_or("interrupted", cohort::Outcome::as_str)
             .to_owned(),
-        estimates: state.case.estimates.iter().map(|e| (e.name.clone(), e.value)).collect(),
-        plan: state.case.plan.text.clone(),
-        ..Trial::default()
-    };
-    let Some(attempt) = state.latest() else {
-        return Ok(trial);
-    };
-    if let Some(build) = attempt.build
-        && let BuildOutcome::Rejected { reason }
-        | BuildOutcome::BuildFailed { reason }
-        | BuildOutcome::TimedOut { reason } = build.outcome
-    {
-        trial.reason = Some(reason.clone());
-    }
-    for round in attempt.rounds.values().filter_map(cohort::RoundState::done) {
-        match round.outcome {
-            RunOutcome::Correct { measurement } => {
-                let workload = freezing::workload(planning, &case.workload)?;
-                fill(&mut trial, measurement, workload.flops() as f64);
-            }
-            RunOutcome::Incorrect { reason, measurement } => {
-                trial.reason = Some(reason.clone());
-                trial.error = measurement.as_ref().and_then(|m| m.error.clone());
-            }
-            RunOutcome::RunFailed { reason } | RunOutcome::TimedOut { reason } => trial.reason = Some(reason.clone()),
-        }
-    }
-    Ok(trial)
+        reason: row.reason.clone(),
+        value: row.value,
+        unit: None,
+        ratio_to_control: row.ratio.map(|ratio| ratio.median),
+        gflops: row.gflops,
+        share_of_peak: row.share_of_peak,
+        pairs: row.pairs,
+        calls: measurement.map_or(0, |measurement| measurement.values(Of::Case).len()),
+        phases: phases.collect(),
+        estimates: row.estimates.clone(),
+        error: measurement.and_then(|measurement| measurement.error.clone()),
+        plan: row.plan.clone(),
+    })
 }
 
-fn fill(trial: &mut Trial, measurement: &Measurement, flops: f64) {
-    trial.value = median(&measurement.values(Of::Case));
-    let ratios: Vec<f64> = measurement
-        .pairs()
-        .iter()
-        .map(|(case, control)| case / control)
-        .collect();
-    trial.ratio_to_control = median(&ratios);
-    trial.pairs = ratios.len();
-    trial.gflops = trial.value.map(|ns| flops / ns);
-    let shares: Vec<f64> = measurement
-        .values(Of::Case)
-        .iter()
-        .zip(&measurement.probes)
-        .map(|(ns, probe)| flops / ns / probe.peak_gflops)
-        .collect();
-    trial.share_of_peak = median(&shares);
-    trial.error.clone_from(&measurement.error);
-    let counted: Vec<_> = measurement
-        .samples
-        .iter()
-        .filter(|s| s.of == Of::Case && !s.warm_up)
-        .collect();
-    let Some(first) = counted.first() else { return };
-    trial.phases = first
-        .phases
-        .iter()
-        .map(|phase| {
-            let values: Vec<f64> = counted
-                .iter()
-                .filter_map(|sample| sample.phases.iter().find(|p| p.name == phase.name).map(|p| p.value))
-                .collect();
-            PhaseValue {
-                name: phase.name.clone(),
-                kind: phase.kind.clone(),
-                value: median(&values).unwrap_or(phase.value),
-            }
-        })
-        .collect();
+fn unreadable(error: impl std::error::Error + 'static) -> Failure {
+    Failure::because(ExitCode::Failure, "the result can't be read", error)
+}
+
+fn measured(outcome: &RunOutcome) -> Option<&Measurement> {
+    match outcome {
+        RunOutcome::Correct { measurement } => Some(measurement),
+        RunOutcome::Incorrect { measurement, .. } => measurement.as_ref(),
+        RunOutcome::Rejected { .. } | RunOutcome::RunFailed { .. } | RunOutcome::TimedOut { .. } => None,
+    }
 }
 
 fn show(trial: &Trial) {
@@ -339,13 +315,22 @@ fn show(trial: &Trial) {
         return;
     };
     let number = |value: Option<f64>, digits: usize| value.map_or_else(|| "-".to_owned(), |v| format!("{v:.digits$}"));
-    print(&format!(
-        "measured: median of {} pairs {value:.0} {unit}, {} of the control, {} GFLOP/s, {} of the FMA peak",
-        trial.pairs,
-        number(trial.ratio_to_control, 3),
-        number(trial.gflops, 1),
-        number(trial.share_of_peak, 3)
-    ));
+    let measured = if trial.pairs > 0 {
+        let ratio = number(trial.ratio_to_control, 3);
+        format!(
+            "measured: median of {} pairs {value:.0} {unit}, {ratio} of the control",
+            trial.pairs
+        )
+    } else {
+        format!("measured: median of {} calls {value:.0} {unit}", trial.calls)
+    };
+    let rate = if trial.gflops.is_some() {
+        let (rate, share) = (number(trial.gflops, 1), number(trial.share_of_peak, 3));
+        format!(", {rate} GFLOP/s, {share} of the FMA peak")
+    } else {
+        String::new()
+    };
+    print(&format!("{measured}{rate}"));
     let phases = trial
         .phases
         .iter()

@@ -104,6 +104,9 @@ pub struct CaseRow {
     pub error: Option<ErrorFigures>,
     /// Medians of its phases. Measured.
     pub phases: Vec<PhaseFigure>,
+    /// Medians of the other numbers that were measured beside the objective, by name with unit. Measured.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub other: BTreeMap<String, f64>,
     /// Predictions by name, each in its own unit. Modelled.
     pub estimates: BTreeMap<String, f64>,
 }
@@ -226,8 +229,10 @@ pub struct WorkloadRow {
     pub extents: String,
     /// Floating-point operations of its matrix products, in decimal.
     pub flops: String,
-    /// Name of its control.
+    /// Name of its control; where it has none, of the first case that was measured: ratios are relative to it.
     pub control: String,
+    /// Whether it has a control.
+    pub has_control: bool,
     /// Whether case and control were measured side by side; otherwise values do not vary.
     pub paired: bool,
     /// Median of the control's normalised values over the pairs of all cases, in the objective's unit.
@@ -251,6 +256,16 @@ pub struct WorkloadRow {
 }
 
 impl WorkloadRow {
+    /// What [`WorkloadRow::control`] is.
+    #[must_use]
+    pub fn reference(&self) -> &'static str {
+        if self.has_control {
+            "control"
+        } else {
+            "no control, ratios are relative to the first case that was measured,"
+        }
+    }
+
     /// The case called `name`.
     #[must_use]
     pub fn case(&self, name: &str) -> Option<&CaseRow> {

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use cohort::{Addition, AdditionKind, CaseState, Manifest, Record, RecordKind, Source, State, Status};
+use cohort::{Addition, AdditionKind, CaseState, Manifest, Record, RecordKind, Source, State, Status, WorkloadEntry};
 use planner::{OperationKind, Workload};
 
 use crate::dataset::{
     CaseData, Chosen, Consent, Dataset, Objective, Outcome, Prediction, SCORE, Setup, ToolUsed, WorkloadData,
 };
 use crate::error::AnalyzeError;
-use crate::rounds::{Measured, attempt, measured, settle_pairing};
+use crate::rounds::{Measured, attempt, measured, printed, settle_pairing};
 
 /// Puts a cohort's parts together, case by case. `state` is that of this manifest and these additions.
 ///
@@ -19,7 +19,7 @@ pub fn collect(manifest: &Manifest, additions: &[Addition], state: &State) -> Re
     let mut workloads = manifest
         .workloads
         .iter()
-        .map(|entry| empty_workload(manifest, &entry.workload, &entry.control))
+        .map(|entry| empty_workload(manifest, entry, state))
         .collect::<Result<Vec<WorkloadData>, AnalyzeError>>()?;
     for case in state.cases() {
         let workload = workloads
@@ -29,7 +29,11 @@ pub fn collect(manifest: &Manifest, additions: &[Addition], state: &State) -> Re
             case: case.case.name.clone(),
             workload: case.case.workload.clone(),
         })?;
-        workload.cases.push(collect_case(case, chosen(case.source, additions))?);
+        workload.cases.push(collect_case(
+            case,
+            chosen(case.source, additions),
+            &manifest.objective.1,
+        )?);
     }
     for workload in &mut workloads {
         settle_pairing(workload)?;
@@ -54,7 +58,25 @@ fn chosen(source: Source, additions: &[Addition]) -> Chosen {
     }
 }
 
-fn empty_workload(manifest: &Manifest, workload: &Workload, control: &str) -> Result<WorkloadData, AnalyzeError> {
+/// What ratios are relative to: the control, or, where none was defined, the first case that was measured.
+fn reference(entry: &WorkloadEntry, state: &State) -> String {
+    if let Some(control) = &entry.control {
+        return control.clone();
+    }
+    let own = || {
+        state
+            .cases()
+            .iter()
+            .filter(|case| case.case.workload == entry.workload.name)
+    };
+    let measured = own().find(|case| outcome(case).is_measured());
+    measured
+        .or_else(|| own().next())
+        .map_or_else(String::new, |case| case.case.name.clone())
+}
+
+fn empty_workload(manifest: &Manifest, entry: &WorkloadEntry, state: &State) -> Result<WorkloadData, AnalyzeError> {
+    let workload = &entry.workload;
     let mut screened = Vec::new();
     for (key, value) in &manifest.screened {
         // A workload's name may hold a slash; operation and orientation do not.
@@ -75,7 +97,8 @@ fn empty_workload(manifest: &Manifest, workload: &Workload, control: &str) -> Re
         extents: extents(workload),
         flops: workload.flops(),
         weight: 1.0,
-        control: control.to_owned(),
+        control: reference(entry, state),
+        has_control: entry.control.is_some(),
         paired: true,
         cases: Vec::new(),
         screened,
@@ -99,7 +122,7 @@ fn extents(workload: &Workload) -> String {
     words.collect::<Vec<String>>().join(", ")
 }
 
-fn collect_case(state: &CaseState, chosen: Chosen) -> Result<CaseData, AnalyzeError> {
+fn collect_case(state: &CaseState, chosen: Chosen, objective: &str) -> Result<CaseData, AnalyzeError> {
     let case = state.case;
     let mut attempts: Vec<_> = state.attempts.iter().map(|(number, it)| attempt(*number, it)).collect();
     let outcome = outcome(state);
@@ -124,7 +147,8 @@ fn collect_case(state: &CaseState, chosen: Chosen) -> Result<CaseData, AnalyzeEr
         outcome,
         reason,
         attempts,
-        estimates: predictions(state)?,
+        estimates: predictions(state, objective)?,
+        other: measured.other,
         pairs: measured.pairs,
         phases: measured.phases,
         control_phases: measured.control_phases,
@@ -161,15 +185,20 @@ fn outcome(state: &CaseState) -> Outcome {
     }
 }
 
-/// Predictions from the plan, and those of the build that counts.
-fn predictions(state: &CaseState) -> Result<BTreeMap<String, Prediction>, AnalyzeError> {
+/// Predictions from the plan, those of the build that counts, and those that a program which builds inside its run
+/// printed before it ran anything.
+fn predictions(state: &CaseState, objective: &str) -> Result<BTreeMap<String, Prediction>, AnalyzeError> {
     let case = state.case;
     let built = state
         .latest()
         .and_then(|latest| latest.build)
         .map_or(&[][..], |build| build.estimates);
     let mut predictions = BTreeMap::new();
-    for estimate in case.estimates.iter().chain(built) {
+    let printed = state
+        .latest()
+        .map(|latest| printed(latest, objective))
+        .unwrap_or_default();
+    for estimate in case.estimates.iter().chain(built).chain(&printed) {
         if !estimate.value.is_finite() {
             return Err(AnalyzeError::BadNumber {
                 case: case.name.clone(),

@@ -253,6 +253,8 @@ pub struct CaseData {
     pub kinds: BTreeMap<String, Vec<f64>>,
     /// When its right rounds were measured.
     pub times: Vec<RoundTime>,
+    /// Medians of its other numbers, by name with unit.
+    pub other: BTreeMap<String, f64>,
     /// How far its result lay from the reference.
     pub error: Option<ErrorFigures>,
 }
@@ -302,8 +304,10 @@ pub struct WorkloadData {
     pub flops: u128,
     /// How much it counts where one plan is wanted for all workloads; 1 unless the definition says otherwise.
     pub weight: f64,
-    /// Name of its control.
+    /// Name of its control; where it has none, of the case that ratios are relative to.
     pub control: String,
+    /// Whether it has a control.
+    pub has_control: bool,
     /// Whether case and control were measured side by side. Otherwise values do not vary, and every ratio is a value
     /// over the median of the control's own.
     pub paired: bool,

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use cohort::{BuildOutcome, Record, RunOutcome};
-use target_api::{Measurement, NumericalError, Of};
+use target_api::{Estimate, Measurement, Moment, NumericalError, Of};
 
-use crate::dataset::{Attempt, CaseData, ErrorFigures, Outcome, Pair, PhaseFigure, RoundTime, WorkloadData};
+use crate::dataset::{Attempt, CaseData, ErrorFigures, Outcome, Pair, PhaseFigure, RoundTime, SCORE, WorkloadData};
 use crate::error::AnalyzeError;
 
 /// What the right rounds of one attempt gave.
@@ -16,6 +16,8 @@ pub(crate) struct Measured {
     pub(crate) control_phases: Vec<PhaseFigure>,
     pub(crate) kinds: BTreeMap<String, Vec<f64>>,
     pub(crate) times: Vec<RoundTime>,
+    /// Medians of other numbers, by name.
+    pub(crate) other: BTreeMap<String, f64>,
     pub(crate) error: Option<ErrorFigures>,
 }
 
@@ -41,6 +43,7 @@ pub(crate) fn measured(case: &str, attempt: &cohort::Attempt) -> Result<Measured
             .correct()
             .map(|(round, done)| time(round, done.record))
             .collect(),
+        other: other(rounds.iter().map(|(_, measurement)| *measurement)),
         error: error(rounds.iter().filter_map(|(_, measurement)| measurement.error.as_ref())),
     })
 }
@@ -56,6 +59,7 @@ pub(crate) fn attempt(number: u32, attempt: &cohort::Attempt) -> Attempt {
             .filter_map(|round| match round.done()?.outcome {
                 RunOutcome::Correct { .. } => None,
                 RunOutcome::Incorrect { reason, .. } => Some((Outcome::Incorrect, reason)),
+                RunOutcome::Rejected { reason } => Some((Outcome::Rejected, reason)),
                 RunOutcome::RunFailed { reason } => Some((Outcome::RunFailed, reason)),
                 RunOutcome::TimedOut { reason } => Some((Outcome::TimedOut, reason)),
             })
@@ -239,6 +243,57 @@ fn phases<'m>(rounds: impl Iterator<Item = &'m Measurement>, of: Of) -> Vec<Phas
         })
     });
     figures.collect()
+}
+
+/// Names of numbers in a measurement that were printed before anything ran: predictions.
+fn printed_names(measurement: &Measurement) -> impl Iterator<Item = &str> {
+    let names = measurement.facts.get("estimates");
+    names.into_iter().flat_map(|names| names.split(", "))
+}
+
+/// Medians of the numbers beside the objective, over the counted calls that have them; predictions are none.
+fn other<'m>(rounds: impl Iterator<Item = &'m Measurement>) -> BTreeMap<String, f64> {
+    let mut found: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    for measurement in rounds {
+        let samples = measurement.samples.iter().filter(|s| s.of == Of::Case && !s.warm_up);
+        for (name, number) in samples.flat_map(|sample| &sample.extra) {
+            if printed_names(measurement).all(|printed| printed != name) {
+                found.entry(name).or_default().push(*number);
+            }
+        }
+    }
+    let medians = found.into_iter();
+    medians
+        .filter_map(|(name, numbers)| Some((name.to_owned(), stats::order::median(&numbers)?)))
+        .collect()
+}
+
+/// Predictions that a program printed which builds inside its run: those of the first right round. Their names end in
+/// their unit; in another unit than the objective's only their order means anything.
+pub(crate) fn printed(attempt: &cohort::Attempt, objective: &str) -> Vec<Estimate> {
+    let first = attempt.correct().find_map(|(_, round)| match round.outcome {
+        RunOutcome::Correct { measurement } => Some(measurement),
+        _ => None,
+    });
+    let Some(measurement) = first else { return Vec::new() };
+    let sample = measurement.samples.iter().find(|s| s.of == Of::Case && !s.warm_up);
+    let Some(sample) = sample else { return Vec::new() };
+    let ending = format!("_{}", objective.to_lowercase());
+    let each = printed_names(measurement).filter_map(|column| {
+        let value = *sample.extra.get(column)?;
+        let (name, unit) = match column.strip_suffix(&ending) {
+            Some(name) => (name, objective),
+            None => (column, SCORE),
+        };
+        Some(Estimate {
+            name: name.to_owned(),
+            value,
+            unit: unit.to_owned(),
+            moment: Moment::Build,
+            parts: Vec::new(),
+        })
+    });
+    each.collect()
 }
 
 fn error<'m>(errors: impl Iterator<Item = &'m NumericalError>) -> Option<ErrorFigures> {

@@ -55,6 +55,7 @@ fn workload_row(workload: &WorkloadData, setup: &Setup) -> Result<WorkloadRow, A
         extents: workload.extents.clone(),
         flops: workload.flops.to_string(),
         control: workload.control.clone(),
+        has_control: workload.has_control,
         paired: workload.paired,
         control_value,
         median_peak_gflops: median_peak,
@@ -119,6 +120,7 @@ fn case_row(
         share_of_peak: shares.and_then(|shares| median(&shares)),
         error: case.error,
         phases: case.phases.clone(),
+        other: case.other.clone(),
         estimates: case
             .estimates
             .iter()

@@ -124,7 +124,12 @@ fn answer(out: &mut String, workload: &WorkloadRow) {
         return;
     };
     let mut first = if winner.case == workload.control {
-        format!("{}, the control.", one_line(&winner.case))
+        let role = if workload.has_control {
+            "the control"
+        } else {
+            "the first case measured"
+        };
+        format!("{}, {role}.", one_line(&winner.case))
     } else {
         format!(
             "{}: {}, {}.",

@@ -109,6 +109,12 @@ pub fn device_lock_path(device: &str) -> PathBuf {
     Path::new(LOCK_FOLDER).join(format!("{name}.lock"))
 }
 
+/// Makes the lock's file, and the usual folder if it lies there, for a program that takes the lock itself. Whoever has
+/// the lock is not disturbed.
+pub fn prepare(path: &Path) -> Result<(), LockError> {
+    open(path).map(|_| ())
+}
+
 /// A lock that is held until it is dropped.
 #[derive(Debug)]
 pub struct DeviceLock {

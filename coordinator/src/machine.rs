@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use target_api::{Captured, Host, Machine, OptionError, Options, Probe, Target, Tool};
 
 use crate::errors::chain;
-use crate::guard::{GuardEvent, LockRequest};
+use crate::guard::{GuardEvent, Hooks, LockRequest};
 use crate::host::{HostError, read_host};
 use crate::interrupt::Interrupt;
 use crate::lock::{HOST_DEVICE, Mode, device_lock_path};
@@ -110,9 +110,12 @@ pub fn measure_machine(
         let interrupt = Interrupt::listen(false)?;
         let host = read_host()?;
         let tools = find_all(&target.tools(options)?, &how.launcher, &interrupt).await?;
+        let environment = target.environment(options)?;
+        let recorded = |machine: Machine| with_environment(machine, &environment);
         let Some(probe) = target.probe(options, &host, &tools)? else {
             return target
                 .machine(&host, tools, None)
+                .map(recorded)
                 .map_err(|error| MachineError::Probe(error.to_string()));
         };
         let kept = how
@@ -122,7 +125,7 @@ pub fn measure_machine(
             && let Some(captured) = recall(&kept)
             && let Ok(machine) = target.machine(&host, tools.clone(), Some(&captured))
         {
-            return Ok(machine);
+            return Ok(recorded(machine));
         }
         let captured = run(&probe, how, &interrupt, on_event).await?;
         let machine = target
@@ -133,8 +136,19 @@ pub fn measure_machine(
             let message = format!("what was measured can't be kept for the next time: {}", chain(&error));
             on_event(&GuardEvent::Note { message });
         }
-        Ok(machine)
+        Ok(recorded(machine))
     })?
+}
+
+/// Adds the values of inherited variables to the machine's instance; those that are not set are left out.
+fn with_environment(mut machine: Machine, names: &[String]) -> Machine {
+    for name in names {
+        if let Some(value) = std::env::var_os(name) {
+            let value = value.to_string_lossy().into_owned();
+            machine.instance.insert(format!("env.{name}"), value);
+        }
+    }
+    machine
 }
 
 /// Digest of what the probe's output depends on: what the host is (not its name, kernel or boot), tools and sources.
@@ -211,7 +225,7 @@ async fn run(
             StepsError::Process(error) => MachineError::Process(error),
             StepsError::Io(error) => MachineError::Io(error),
         })?;
-    if let StepsEnd::Failed(reason) | StepsEnd::Broken(reason) | StepsEnd::TimedOut(reason) = end {
+    if let StepsEnd::Failed(reason, _) | StepsEnd::Broken(reason) | StepsEnd::TimedOut(reason) = end {
         // The log is what helps, so the folder stays.
         let log = scratch.keep().join("build.log");
         return Err(MachineError::Build { reason, log });
@@ -219,6 +233,7 @@ async fn run(
     let job = Job {
         command: &probe.command,
         directory: &folder,
+        hooks: Hooks::default(),
         lock: Some(lock),
         timeout: Some(PROBE_TIMEOUT),
         stdout: &scratch.path().join("out"),

@@ -10,7 +10,7 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, Command};
 
 use crate::errors::chain;
-use crate::guard::{Ended, GuardEvent, GuardRequest, LockRequest, MARK, NoteRequest, SUBCOMMAND};
+use crate::guard::{Ended, GuardEvent, GuardRequest, Hooks, LockRequest, MARK, NoteRequest, SUBCOMMAND};
 use crate::interrupt::{Interrupt, Urgency};
 use crate::lock::Holder;
 use crate::orphans;
@@ -53,6 +53,8 @@ pub struct Job<'a> {
     pub directory: &'a Path,
     /// The lock to hold meanwhile.
     pub lock: Option<LockRequest>,
+    /// What runs before and after it.
+    pub hooks: Hooks,
     /// How long it may run.
     pub timeout: Option<Duration>,
     /// File that standard output goes to.
@@ -207,6 +209,7 @@ impl Launcher {
         environment.insert(MARK.to_owned(), token.to_owned());
         GuardRequest {
             lock: job.lock.clone(),
+            hooks: job.hooks.clone(),
             run_timeout_ms: job
                 .timeout
                 .map(|limit| u64::try_from(limit.as_millis()).unwrap_or(u64::MAX)),
@@ -238,11 +241,16 @@ async fn follow(
     // A guard that died at once is found by its silence.
     let _ = stdin.write_all(&line).await;
     let mut stdin = Some(stdin);
+    // What only waits for its lock has nothing to finish.
+    let mut enough = match request.lock {
+        Some(_) => Urgency::Finish,
+        None => Urgency::Kill,
+    };
     let mut lines = BufReader::new(stdout).lines();
     loop {
         let next = tokio::select! {
             next = lines.next_line() => next.map_err(ProcessError::Talk)?,
-            () = interrupt.at_least(Urgency::Kill), if stdin.is_some() => {
+            () = interrupt.at_least(enough), if stdin.is_some() => {
                 stdin = None;
                 continue;
             }
@@ -254,10 +262,8 @@ async fn follow(
         })?;
         on_event(&event);
         match event {
-            GuardEvent::Waiting { .. }
-            | GuardEvent::Locked { .. }
-            | GuardEvent::Started { .. }
-            | GuardEvent::Note { .. } => {}
+            GuardEvent::Locked { .. } => enough = Urgency::Kill,
+            GuardEvent::Waiting { .. } | GuardEvent::Started { .. } | GuardEvent::Note { .. } => {}
             last => return Ok(Some(last)),
         }
     }
@@ -276,6 +282,9 @@ fn finished(job: &Job<'_>, ended: Ended) -> Result<Finished, ProcessError> {
             reason: reason.clone(),
         });
     }
+    // Where its first hook failed, the command never ran, and files may be of an earlier one.
+    let never_ran = ended.hook_error.is_some() && ended.exit_code.is_none() && ended.signal.is_none();
+    let read = |path: &Path| if never_ran { Ok(String::new()) } else { read(path) };
     let captured = Captured {
         stdout: read(job.stdout)?,
         stderr: read(job.stderr)?,
@@ -289,7 +298,7 @@ fn finished(job: &Job<'_>, ended: Ended) -> Result<Finished, ProcessError> {
 /// Who stopped a guard that was stopped.
 fn blame(error: ProcessError, interrupt: &Interrupt) -> ProcessError {
     match error {
-        ProcessError::Cancelled if interrupt.urgency() < Urgency::Kill => ProcessError::GuardStopped,
+        ProcessError::Cancelled if interrupt.urgency() == Urgency::None => ProcessError::GuardStopped,
         error => error,
     }
 }

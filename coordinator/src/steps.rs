@@ -4,11 +4,12 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use cohort::mark_script;
 use fs_err as fs;
 use target_api::{BuildUnit, Captured, CommandSpec};
 
 use crate::errors::chain;
-use crate::guard::{Ended, GuardEvent, LockRequest};
+use crate::guard::{Ended, GuardEvent, Hooks, LockRequest};
 use crate::interrupt::Interrupt;
 use crate::process::{Job, Launcher, ProcessError};
 
@@ -68,8 +69,8 @@ fn first_error(captured: &Captured) -> Option<&str> {
 pub(crate) enum StepsEnd {
     /// All succeeded. Output of all steps, joined, and the files that the target reads.
     Done(Captured),
-    /// One ended with an exit code other than 0.
-    Failed(String),
+    /// One ended with an exit code other than 0, and what all printed.
+    Failed(String, Box<Captured>),
     /// One was ended by a signal, or left files missing.
     Broken(String),
     /// One took too long.
@@ -114,7 +115,8 @@ impl Steps<'_> {
             if let Some(parent) = path.parent() {
                 fs::create_dir_all(parent)?;
             }
-            fs::write(path, &source.text)?;
+            fs::write(&path, &source.text)?;
+            mark_script(&path, source.text.as_bytes())?;
         }
         let scratch = tempfile::tempdir_in(log.parent().unwrap_or(folder))?;
         let (stdout, stderr) = (scratch.path().join("out"), scratch.path().join("err"));
@@ -128,6 +130,7 @@ impl Steps<'_> {
             let job = Job {
                 command: step,
                 directory: folder,
+                hooks: Hooks::default(),
                 lock: self.lock.clone().map(|lock| lock.until(self.deadline)),
                 timeout: Some(self.timeout),
                 stdout: &stdout,
@@ -159,11 +162,11 @@ impl Steps<'_> {
                     .collect::<String>();
                 let reason = format!("`{}`: {how}: {first}", step.program);
                 end = Some(match captured.exit_code {
-                    Some(_) => StepsEnd::Failed(reason),
+                    Some(_) => StepsEnd::Failed(reason, Box::new(captured)),
                     None => StepsEnd::Broken(reason),
                 });
             }
-            if let Some(StepsEnd::Failed(reason) | StepsEnd::Broken(reason) | StepsEnd::TimedOut(reason)) = &end {
+            if let Some(StepsEnd::Failed(reason, _) | StepsEnd::Broken(reason) | StepsEnd::TimedOut(reason)) = &end {
                 let _ = writeln!(text, "[layout-sweep: {reason}]");
                 break;
             }

@@ -8,6 +8,7 @@ use std::time::Duration;
 use cohort::sha256_file;
 use target_api::{CommandSpec, Tool, ToolSpec};
 
+use crate::guard::Hooks;
 use crate::interrupt::Interrupt;
 use crate::process::{Job, Launcher, ProcessError};
 
@@ -191,6 +192,7 @@ async fn identify(
     let job = Job {
         command: &command,
         directory: scratch.path(),
+        hooks: Hooks::default(),
         lock: None,
         timeout: Some(VERSION_TIMEOUT),
         stdout: &scratch.path().join("out"),

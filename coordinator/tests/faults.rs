@@ -63,7 +63,7 @@ fn a_full_disk_while_something_is_built() {
     scene.freeze(&[("small", "VALUE=50"), ("big", "VALUE=60 # BIG")]);
     let (code, said) = after(FULL, &scene);
     assert_eq!(code, Some(3), "{said}");
-    let failures = status(&scene.cohort(), None).unwrap().failures;
+    let failures = status(&scene.cohort(), &[]).unwrap().failures;
     let (reason, cases) = failures.iter().next().unwrap();
     assert!(
         failures.len() == 1 && cases == &["big"] && reason.contains("File too large"),
@@ -206,7 +206,7 @@ fn outputs_of_every_bad_kind_are_no_results() {
         (counts.correct, counts.run_failed, summary.exit_code()),
         (2, 5, ExitCode::SomeFailed)
     );
-    let failures = status(&scene.cohort(), None).unwrap().failures;
+    let failures = status(&scene.cohort(), &[]).unwrap().failures;
     let reason = |case: &str| {
         failures
             .iter()
@@ -235,7 +235,7 @@ fn a_build_that_hangs_is_ended_at_its_time() {
     scene.freeze(&[("hangs", "VALUE=50 # HANGS"), ("fine", "VALUE=60")]);
     let summary = scene.run();
     assert_eq!((summary.counts.correct, summary.counts.timed_out), (2, 1));
-    let failures = status(&scene.cohort(), None).unwrap().failures;
+    let failures = status(&scene.cohort(), &[]).unwrap().failures;
     assert!(
         failures.keys().next().unwrap().contains("ran longer than 1.5 s"),
         "{failures:?}"

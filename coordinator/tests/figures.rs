@@ -88,7 +88,7 @@ fn ten_thousand_cases() {
     assert_eq!(scene.run().rounds_done, 0);
     println!("resume of the finished cohort: {:?}", begin.elapsed());
     let begin = Instant::now();
-    let status = coordinator::status(&scene.cohort(), None).unwrap();
+    let status = coordinator::status(&scene.cohort(), &[]).unwrap();
     assert_eq!(status.counts, summary.counts);
     println!("status: {:?}; peak memory {:.0} MiB", begin.elapsed(), peak_mib());
     assert_eq!(scene.target.total(), count);

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use common::{alive, launcher, lock, outputs, parent, shell, within};
-use coordinator::guard::{GuardEvent, LockRequest};
+use coordinator::guard::{GuardEvent, Hooks, LockRequest};
 use coordinator::lock::{DeviceLock, Holder, Mode};
 use coordinator::process::{Finished, Job, ProcessError};
 use rustix::process::{Pid, Signal, kill_process};
@@ -31,6 +31,7 @@ fn run(
     let job = Job {
         command: &command,
         directory: folder,
+        hooks: Hooks::default(),
         lock,
         timeout,
         stdout: &stdout,
@@ -89,6 +90,7 @@ fn a_missing_program_is_named() {
     let job = Job {
         command: &command,
         directory: folder.path(),
+        hooks: Hooks::default(),
         lock: None,
         timeout: None,
         stdout: &stdout,
@@ -140,6 +142,7 @@ fn a_million_lines_are_cut_off_and_that_is_said() {
     let job = Job {
         command: &command,
         directory: folder.path(),
+        hooks: Hooks::default(),
         lock: None,
         timeout: None,
         stdout: &stdout,

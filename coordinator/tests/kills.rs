@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use common::scripted::Scene;
 use common::stand_in::{assert_gone, device_lock, running, signal, start};
 use common::{parent, within};
+use coordinator::lock::HOST_DEVICE;
 use coordinator::lock::{DeviceLock, Holder, Mode};
 use coordinator::{CohortStatus, ExitCode, RunError, status};
 use rustix::process::{Pid, Signal, kill_process};
@@ -72,7 +73,7 @@ fn the_first_interrupt_finishes_what_runs() {
     signal(&child, Signal::INT);
     assert_eq!(child.wait().unwrap().code(), Some(130));
     assert_gone(&scene);
-    let status = status(&scene.cohort(), None).unwrap();
+    let status = status(&scene.cohort(), &[]).unwrap();
     assert_eq!(status.counts.lost_rounds, 0);
     let done = scene.rounds().len();
     assert!(done == scene.target.total() && done < 12);
@@ -105,7 +106,7 @@ fn the_second_interrupt_ends_what_runs() {
     assert_eq!(told(), "x");
     assert_gone(&scene);
     assert!(scene.rounds().iter().all(|(case, ..)| case != "stubborn"));
-    assert_eq!(status(&scene.cohort(), None).unwrap().counts.lost_rounds, 1);
+    assert_eq!(status(&scene.cohort(), &[]).unwrap().counts.lost_rounds, 1);
     std::fs::write(path, "").unwrap();
     assert_eq!(scene.run().counts.correct, 3);
     scene.assert_clean();
@@ -125,18 +126,19 @@ fn only_one_coordinator_works_on_a_cohort() {
     let lock = device_lock(&scene);
     let mut seen = None;
     assert!(within(Duration::from_secs(5), || {
-        seen = status(&scene.cohort(), Some(&lock))
+        seen = status(&scene.cohort(), &[(HOST_DEVICE.to_owned(), lock.clone())])
             .unwrap()
-            .device
-            .filter(|device| device.ours);
+            .devices
+            .into_iter()
+            .find(|device| device.ours);
         seen.is_some()
     }));
     assert!(!seen.unwrap().holder.unwrap().case.is_empty());
     assert_eq!(
-        status(&scene.cohort(), None).unwrap().coordinator.unwrap().pid,
+        status(&scene.cohort(), &[]).unwrap().coordinator.unwrap().pid,
         child.id()
     );
-    let now = || status(&scene.cohort(), None).unwrap();
+    let now = || status(&scene.cohort(), &[]).unwrap();
     let a = |status: &CohortStatus| matches!(&status.running[..], [one] if one.case == "a");
     let mut live = now();
     assert!(within(Duration::from_secs(10), || {
@@ -149,7 +151,7 @@ fn only_one_coordinator_works_on_a_cohort() {
     let dead = now();
     assert_eq!((dead.running.len(), dead.counts.lost_rounds), (0, 1));
     assert_gone(&scene);
-    assert_eq!(status(&scene.cohort(), None).unwrap().coordinator, None);
+    assert_eq!(status(&scene.cohort(), &[]).unwrap().coordinator, None);
     assert_eq!(scene.run().counts.correct, 2);
 }
 
@@ -203,7 +205,7 @@ fn a_killed_guard_costs_one_case() {
         scene.run()
     });
     assert_eq!((summary.counts.correct, summary.counts.run_failed), (3, 1));
-    let failures = status(&scene.cohort(), None).unwrap().failures;
+    let failures = status(&scene.cohort(), &[]).unwrap().failures;
     assert!(
         failures
             .keys()
@@ -252,6 +254,34 @@ fn the_time_limit_ends_waiting_for_the_device() {
         assert_eq!((summary.rounds_done, summary.counts.lost_rounds), (0, 0));
         assert_eq!(summary.counts.built, if mode == Mode::Shared { 2 } else { 0 });
         drop(held);
+        assert_eq!(scene.run().counts.correct, 2);
+    }
+}
+
+#[test]
+fn the_first_interrupt_ends_what_only_waits_for_the_device() {
+    for mode in [Mode::Exclusive, Mode::Shared] {
+        let scene = Scene::new();
+        scene.freeze(&[("a", "VALUE=50")]);
+        let lock = DeviceLock::try_acquire(&device_lock(&scene), mode, &Holder::this_process("other", "x"));
+        let held = lock.unwrap().unwrap();
+        let mut child = start(&scene);
+        let waiting = || {
+            let status = status(&scene.cohort(), &[]).unwrap();
+            let ready = if mode == Mode::Shared { 2 } else { 0 };
+            status.coordinator.is_some() && status.counts.built == ready
+        };
+        assert!(within(Duration::from_secs(20), waiting));
+        // Its guard is asked for by then, or will be: either way nothing begins.
+        std::thread::sleep(Duration::from_millis(300));
+        signal(&child, Signal::INT);
+        let begin = Instant::now();
+        assert_eq!(child.wait().unwrap().code(), Some(130));
+        assert!(begin.elapsed() < Duration::from_secs(15), "{:?}", begin.elapsed());
+        drop(held);
+        assert_gone(&scene);
+        let status = status(&scene.cohort(), &[]).unwrap();
+        assert_eq!((status.counts.lost_rounds, scene.target.total()), (0, 0));
         assert_eq!(scene.run().counts.correct, 2);
     }
 }

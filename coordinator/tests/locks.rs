@@ -7,7 +7,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use coordinator::lock::{DeviceLock, Holder, LOCK_FOLDER, LockError, Mode, device_lock_path, holder};
+use coordinator::lock::{DeviceLock, Holder, LOCK_FOLDER, LockError, Mode, device_lock_path, holder, prepare};
 
 fn me() -> Holder {
     Holder::this_process("cohort", "case")
@@ -29,6 +29,20 @@ fn exclusive_and_shared() {
     assert_eq!(std::fs::read(&path).unwrap(), b"");
     let (_two, _three) = (take(&path, Mode::Shared).unwrap(), take(&path, Mode::Shared).unwrap());
     assert!(take(&path, Mode::Exclusive).is_none());
+}
+
+#[test]
+fn a_prepared_lock_can_be_taken_by_another_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.lock");
+    prepare(&path).unwrap();
+    let flock = |path: &Path| Command::new("flock").arg("-n").arg(path).arg("true").status().unwrap();
+    assert!(flock(&path).success());
+    let held = take(&path, Mode::Exclusive).unwrap();
+    prepare(&path).unwrap();
+    assert!(!flock(&path).success(), "preparing does not let go of a lock");
+    assert_eq!(holder(&path).unwrap().case, "case");
+    drop(held);
 }
 
 #[test]

@@ -87,7 +87,7 @@ fn what_ended_well_is_not_measured_twice_and_what_is_in_doubt_is() {
 
     let dir = scene.dir();
     let (log, command) = (dir.case_run_log("a"), dir.case_command("a"));
-    let note = dir.case_dirs().join(".running/ended.json");
+    let note = dir.case_dirs().join(".running/0.ended.json");
     let edit = |path: &Path, from: &str, to: &str| {
         let text = std::fs::read_to_string(path).unwrap();
         assert!(text.contains(from), "{text}");
@@ -121,7 +121,7 @@ fn what_ended_well_is_not_measured_twice_and_what_is_in_doubt_is() {
 #[test]
 fn a_failed_round_is_measured_again() {
     let scene = killed_after_the_end("sleep 0.6; exit 3");
-    assert!(!scene.dir().case_dirs().join(".running/ended.json").exists());
+    assert!(!scene.dir().case_dirs().join(".running/0.ended.json").exists());
     let calls = || scene.target.counts()[&cohort::case_folder("a")];
     let before = calls();
     let summary = scene.run();

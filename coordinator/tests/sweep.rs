@@ -32,7 +32,7 @@ fn a_sweep_runs_and_a_resume_does_nothing() {
     assert!(begin.elapsed() < Duration::from_secs(3));
     assert_eq!((again.rounds_done, again.exit_code(), files()), (0, ExitCode::Done, 1));
     assert_eq!(scene.target.total(), 12);
-    let status = status(&scene.cohort(), None).unwrap();
+    let status = status(&scene.cohort(), &[]).unwrap();
     assert_eq!(
         (status.counts, status.coordinator, status.rounds_left),
         (summary.counts, None, 0)
@@ -103,7 +103,7 @@ fn a_failed_case_is_a_record_and_not_the_end() {
     let counts = summary.counts;
     assert_eq!((counts.correct, counts.rejected, counts.build_failed), (2, 1, 2));
     assert_eq!((counts.run_failed, counts.timed_out, counts.incorrect), (6, 1, 0));
-    let reasons = status(&scene.cohort(), None).unwrap().failures;
+    let reasons = status(&scene.cohort(), &[]).unwrap().failures;
     let reason = |case: &str| -> &str {
         reasons
             .iter()
@@ -349,6 +349,7 @@ fn names_and_paths_of_every_kind() {
 #[test]
 fn a_control_that_can_not_be_built_is_an_error_that_says_so() {
     let mut scene = Scene::new();
+    scene.target.anonymous = true;
     scene.target.build = "grep -q 50 plan.sh && cp plan.sh \"$1\"".to_owned();
     scene.freeze(&[("fast", "VALUE=50")]);
     let error = scene.run_with(|_| ()).unwrap_err();
@@ -396,4 +397,49 @@ fn a_harness_that_was_killed_is_not_blamed_on_the_compiler() {
         let help = error.help().unwrap_or_default();
         assert_eq!(help.contains("the compiler's first error"), helps, "{error}: {help}");
     }
+}
+
+#[test]
+fn one_program_under_two_names_is_measured_once_unless_somebody_asks() {
+    let mut scene = Scene::new();
+    scene.target.anonymous = true;
+    // Comments never reach the artifact, so the plans of `b` and `twin` differ and their programs don't.
+    scene.target.build = "grep -v '^#' plan.sh > \"$1\"".to_owned();
+    scene.freeze(&[
+        ("a", "VALUE=50"),
+        ("b", "VALUE=60"),
+        ("twin", "VALUE=60\n# the same"),
+        ("like-control", "VALUE=100\n# the same"),
+    ]);
+    let summary = scene.run();
+    assert_eq!((summary.counts.correct, summary.counts.rejected), (3, 2));
+    let calls = scene.target.counts();
+    assert_eq!((calls.len(), scene.target.total()), (3, 9), "{calls:?}");
+    let failures = status(&scene.cohort(), &[]).unwrap().failures;
+    for (twin, measured) in [("twin", "b"), ("like-control", "control")] {
+        let (reason, _) = failures.iter().find(|(_, cases)| cases[..] == [twin]).unwrap();
+        assert!(
+            reason.contains(&format!("the very program of `{measured}`")),
+            "{reason}"
+        );
+    }
+    assert_eq!(scene.run().rounds_done, 0, "a resume does not ask again");
+    let retry = |options: &mut coordinator::RunOptions<'_>| options.retry = vec![Retry::Case("twin".to_owned())];
+    let summary = scene.run_with(retry).unwrap();
+    assert_eq!((summary.counts.correct, summary.rounds_done), (4, 3));
+    scene.assert_clean();
+}
+
+#[test]
+fn what_is_filtered_out_keeps_nobody_from_being_measured() {
+    let mut scene = Scene::new();
+    scene.target.anonymous = true;
+    scene.target.build = "grep -v '^#' plan.sh > \"$1\"".to_owned();
+    scene.freeze(&[("b", "VALUE=60"), ("twin", "VALUE=60\n# the same")]);
+    let only = |options: &mut coordinator::RunOptions<'_>| options.only = vec!["twin".to_owned()];
+    assert_eq!(scene.run_with(only).unwrap().counts.correct, 1);
+    let summary = scene.run();
+    assert_eq!((summary.counts.correct, summary.counts.rejected), (2, 1));
+    assert!(scene.rounds().iter().any(|(case, ..)| case == "twin"));
+    scene.assert_clean();
 }

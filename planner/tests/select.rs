@@ -169,7 +169,7 @@ fn more_random_plans_than_there_are_is_noted() {
     assert_eq!(workload.cases.len(), 3);
     assert_eq!(
         workload.notes,
-        ["random: 5 plans are wanted, the screened space holds 2: all are taken"]
+        ["random: 5 plans are wanted, the screened space holds 2 that are no case yet: all are taken"]
     );
 }
 

@@ -5,6 +5,7 @@
 mod bad_input;
 #[path = "../../analyzer/tests/browser/mod.rs"]
 mod browser;
+mod command;
 mod explain;
 mod kill;
 mod main_job;

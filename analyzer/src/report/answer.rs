@@ -26,7 +26,10 @@ pub(crate) fn verdict(workload: &WorkloadRow, winner: &Winner, show: impl Fn(&st
         Some(ties) => {
             lines.push(format!("Ties with it (can't be told apart at 95 %): {}.", list(ties)));
             if winner.case != workload.control && ties.contains(&workload.control) {
-                lines.push("The control is among them: over all cases at once no gain is shown.".to_owned());
+                let word = reference(workload);
+                lines.push(format!(
+                    "{word} is among them: over all cases at once no gain is shown."
+                ));
             }
         }
     }
@@ -84,6 +87,24 @@ pub(crate) fn verdict(workload: &WorkloadRow, winner: &Winner, show: impl Fn(&st
     lines
 }
 
+/// What ratios are relative to, as a sentence begins.
+fn reference(workload: &WorkloadRow) -> &'static str {
+    if workload.has_control {
+        "The control"
+    } else {
+        "The first measured case, which ratios are relative to,"
+    }
+}
+
+/// The same inside a sentence.
+fn role(workload: &WorkloadRow) -> &'static str {
+    if workload.has_control {
+        "the control"
+    } else {
+        "the first measured case"
+    }
+}
+
 /// The section that answers.
 pub(crate) fn answer(out: &mut String, analysis: &Analysis, workload: &WorkloadRow) {
     let Some((winner, case)) = workload
@@ -98,17 +119,18 @@ pub(crate) fn answer(out: &mut String, analysis: &Analysis, workload: &WorkloadR
         );
         return;
     };
+    let role = role(workload);
     if winner.case == workload.control {
         let _ = writeln!(
             out,
-            "**Keep the control, {}: no case is shown to be faster than the control.**\n",
+            "**{} {role}, {}: no case is shown to be faster than {role}.**\n",
+            if workload.has_control { "Keep" } else { "Take" },
             name(&winner.case)
         );
     } else if !workload.shows_a_gain() {
         let _ = writeln!(
             out,
-            "**No case is shown to be faster than the control, {}. The best median is that of {}: {} of the control's {} \
-             ({}).**\n",
+            "**No case is shown to be faster than {role}, {}. The best median is that of {}: {} of {role}'s {} ({}).**\n",
             name(&workload.control),
             name(&winner.case),
             ratio_with_interval(winner.ratio),
@@ -119,7 +141,7 @@ pub(crate) fn answer(out: &mut String, analysis: &Analysis, workload: &WorkloadR
         let headline = winner.confirmed_ratio.unwrap_or(winner.ratio);
         let _ = writeln!(
             out,
-            "**Take {}: {} of the control's {} ({}{}), {} times as fast as {}.**\n",
+            "**Take {}: {} of {role}'s {} ({}{}), {} times as fast as {}.**\n",
             name(&winner.case),
             ratio_with_interval(headline),
             analysis.setup.objective.name,
@@ -149,13 +171,20 @@ pub(crate) fn answer(out: &mut String, analysis: &Analysis, workload: &WorkloadR
 fn figures(out: &mut String, analysis: &Analysis, workload: &WorkloadRow, case: &CaseRow) {
     let unit = &analysis.setup.objective.unit;
     let (shown, _) = shown_unit(unit);
+    let role = role(workload);
+    // Without operations there is no rate.
+    let rate = case.gflops.map_or_else(String::new, |rate| {
+        format!(
+            ", {} GFLOP/s (derived), {} of the peak probed beside it (derived)",
+            significant(rate, 4),
+            or_dash(case.share_of_peak, percent)
+        )
+    });
     let _ = writeln!(
         out,
-        "- {} {shown} (measured), {} GFLOP/s (derived), {} of the peak probed beside it (derived); the control takes {} \
-         {shown} (derived, normalised)",
+        "- {} {shown} (measured){rate}; {} takes {} {shown} (derived, normalised)",
         or_dash(case.value, |v| value(v, unit)),
-        or_dash(case.gflops, |rate| significant(rate, 4)),
-        or_dash(case.share_of_peak, percent),
+        role,
         or_dash(workload.control_value, |v| value(v, unit)),
     );
     if let Some(noise) = workload.noise {

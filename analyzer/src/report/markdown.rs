@@ -245,11 +245,12 @@ fn measured(out: &mut String, analysis: &Analysis) {
     for workload in &analysis.workloads {
         let _ = writeln!(
             out,
-            "- Workload {}: {} (rows x inner x columns), {} operations in matrix products; control {}; {}; median probed \
+            "- Workload {}: {} (rows x inner x columns), {} operations in matrix products; {} {}; {}; median probed \
              peak {} GFLOP/s (measured)",
             name(&workload.name),
             escaped(&workload.extents),
             grouped(&workload.flops),
+            workload.reference(),
             name(&workload.control),
             if workload.paired {
                 "case and control called in turn"
@@ -302,8 +303,9 @@ fn measured(out: &mut String, analysis: &Analysis) {
     let _ = writeln!(
         out,
         "One line per case; a figure that is missing or undefined is an empty cell. After these columns come \
-         `phase.NAME` (median of that phase in the objective's unit, measured) and `estimate.NAME` (prediction in its own \
-         unit, modelled) and `attribute.NAME` (attribute of its plan).\n"
+         `phase.NAME` (median of that phase in the objective's unit, measured), `other.NAME` (median of another number, \
+         with its unit in the name, measured), `estimate.NAME` (prediction in its own unit, modelled) and \
+         `attribute.NAME` (attribute of its plan).\n"
     );
     let columns: Vec<Vec<String>> = COLUMNS
         .iter()

@@ -7,7 +7,7 @@ use crate::analysis::{Analysis, CaseRow, WorkloadRow};
 use crate::error::AnalyzeError;
 
 /// All cases of all workloads, in the order of the cohort, as CSV (RFC 4180, UTF-8, lines end in LF). Columns are those
-/// of [`COLUMNS`], then phases, estimates and attributes. Numbers have all their digits.
+/// of [`COLUMNS`], then phases, other numbers, estimates and attributes. Numbers have all their digits.
 pub fn summary(analysis: &Analysis) -> Result<Vec<u8>, AnalyzeError> {
     let rows = || {
         analysis
@@ -16,6 +16,7 @@ pub fn summary(analysis: &Analysis) -> Result<Vec<u8>, AnalyzeError> {
             .flat_map(|w| w.cases.iter().map(move |case| (w, case)))
     };
     let mut phases: Vec<&str> = Vec::new();
+    let mut others: Vec<&str> = Vec::new();
     let mut estimates: Vec<&str> = Vec::new();
     let mut attributes: Vec<&str> = Vec::new();
     let mut known: BTreeSet<&str> = BTreeSet::new();
@@ -34,17 +35,24 @@ pub fn summary(analysis: &Analysis) -> Result<Vec<u8>, AnalyzeError> {
                 .map(|(name, _)| name)
                 .filter(|name| known.insert(name)),
         );
+        for name in case.other.keys() {
+            if !others.contains(&name.as_str()) {
+                others.push(name);
+            }
+        }
         for name in case.estimates.keys() {
             if !estimates.contains(&name.as_str()) {
                 estimates.push(name);
             }
         }
     }
+    others.sort_unstable();
     estimates.sort_unstable();
 
     let mut writer = csv::Writer::from_writer(Vec::new());
     let head = COLUMNS.iter().map(|(name, _)| (*name).to_owned());
     let head = head.chain(phases.iter().map(|name| format!("phase.{name}")));
+    let head = head.chain(others.iter().map(|name| format!("other.{name}")));
     let head = head.chain(estimates.iter().map(|name| format!("estimate.{name}")));
     writer.write_record(head.chain(attributes.iter().map(|name| format!("attribute.{name}"))))?;
     let ranks: Vec<BTreeMap<&str, usize>> = analysis.workloads.iter().map(ranks).collect();
@@ -55,6 +63,7 @@ pub fn summary(analysis: &Analysis) -> Result<Vec<u8>, AnalyzeError> {
                 let phase = case.phases.iter().find(|phase| phase.name == *name);
                 number(phase.map(|phase| phase.median))
             }));
+            line.extend(others.iter().map(|name| number(case.other.get(*name).copied())));
             line.extend(estimates.iter().map(|name| number(case.estimates.get(*name).copied())));
             line.extend(attributes.iter().map(|name| number(case.attributes.get(name))));
             writer.write_record(line)?;

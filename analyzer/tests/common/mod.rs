@@ -71,7 +71,7 @@ impl Fixture {
                 .iter()
                 .map(|(name, control)| WorkloadEntry {
                     workload: mlp(name),
-                    control: (*control).to_owned(),
+                    control: Some((*control).to_owned()),
                 })
                 .collect(),
             measure: Measure {

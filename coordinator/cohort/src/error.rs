@@ -140,3 +140,28 @@ pub enum CohortError {
         folder: String,
     },
 }
+
+impl CohortError {
+    /// Whether files of the cohort are not what was once written: nothing that the machine or the user does now.
+    #[must_use]
+    pub fn is_damage(&self) -> bool {
+        matches!(
+            self,
+            Self::Malformed { .. }
+                | Self::BadLine { .. }
+                | Self::Format { .. }
+                | Self::Changed { .. }
+                | Self::Layout { .. }
+                | Self::State { .. }
+        )
+    }
+
+    /// What the operating system said, where it was that.
+    #[must_use]
+    pub fn system(&self) -> Option<&std::io::Error> {
+        match self {
+            Self::Io(error) | Self::File { source: error, .. } => Some(error),
+            _ => None,
+        }
+    }
+}

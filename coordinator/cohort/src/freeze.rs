@@ -12,7 +12,7 @@ use crate::layout::Layout;
 use crate::manifest::{FileDigest, Manifest};
 use crate::paths::{CohortDir, case_folder};
 use crate::records::to_line;
-use crate::write::{create_synced, sync_folder};
+use crate::write::{create_synced, mark_script, sync_folder};
 
 impl Draft {
     /// Writes the cohort into a folder beside `dir` and renames it into place, so that a kill leaves no half cohort.
@@ -44,7 +44,9 @@ impl Draft {
         let mut units = Vec::with_capacity(self.units.len());
         for (digest, unit) in &self.units {
             for source in &unit.sources {
-                create_synced(&to.unit_sources(digest).join(&source.path), source.text.as_bytes())?;
+                let path = to.unit_sources(digest).join(&source.path);
+                create_synced(&path, source.text.as_bytes())?;
+                mark_script(&path, source.text.as_bytes())?;
             }
             units.push(unit_ref(digest, unit));
         }

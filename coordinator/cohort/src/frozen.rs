@@ -116,7 +116,7 @@ impl Frozen {
     pub fn confirmations(&self) -> HashMap<&str, Option<&Case>> {
         let entries = self.manifest.workloads.iter();
         let controls: HashMap<_, _> = entries
-            .map(|entry| (entry.workload.name.as_str(), entry.control.as_str()))
+            .filter_map(|entry| Some((entry.workload.name.as_str(), entry.control.as_deref()?)))
             .collect();
         let mut confirmations = HashMap::new();
         for addition in &self.additions {

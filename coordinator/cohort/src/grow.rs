@@ -10,7 +10,7 @@ use crate::digest::unit_digest;
 use crate::draft::{check_unit, unit_ref};
 use crate::error::CohortError;
 use crate::paths::CohortDir;
-use crate::write::{sync_folder, write_atomic};
+use crate::write::{mark_script, sync_folder, write_atomic};
 
 /// An addition with the sources that it needs.
 #[derive(Debug, Clone, PartialEq)]
@@ -77,6 +77,7 @@ impl Sources {
                     fs_err::create_dir_all(parent)?;
                 }
                 write_atomic(&path, source.text.as_bytes())?;
+                mark_script(&path, source.text.as_bytes())?;
             }
         }
         sync_folder(&dir.sources())

@@ -73,7 +73,7 @@ pub(crate) struct Layout<'a> {
     /// For look-ups only; order never comes from it.
     pub(crate) index: HashMap<&'a str, usize>,
     pub(crate) crossed: bool,
-    controls: HashMap<&'a str, &'a str>,
+    controls: HashMap<&'a str, Option<&'a str>>,
     units: HashSet<&'a str>,
 }
 
@@ -106,7 +106,7 @@ impl<'a> Layout<'a> {
         }
         for entry in &manifest.workloads {
             let workload = entry.workload.name.as_str();
-            if layout.controls.insert(workload, &entry.control).is_some() {
+            if layout.controls.insert(workload, entry.control.as_deref()).is_some() {
                 return Err(LayoutError::WorkloadTwice {
                     workload: workload.to_owned(),
                 });
@@ -117,12 +117,10 @@ impl<'a> Layout<'a> {
             layout.push(case, Source::Initial, wanted.clone())?;
         }
         for entry in &manifest.workloads {
-            let known = layout
-                .index
-                .get(entry.control.as_str())
-                .map(|&at| layout.entries[at].case);
+            let Some(control) = &entry.control else { continue };
+            let known = layout.index.get(control.as_str()).map(|&at| layout.entries[at].case);
             if known.is_none_or(|control| control.workload != entry.workload.name) {
-                let (workload, control) = (entry.workload.name.clone(), entry.control.clone());
+                let (workload, control) = (entry.workload.name.clone(), control.clone());
                 return Err(LayoutError::NoControl { workload, control });
             }
         }
@@ -216,7 +214,7 @@ impl<'a> Layout<'a> {
                 case: case.name.clone(),
             });
         }
-        let control = source == Source::Initial && *control == case.name;
+        let control = source == Source::Initial && *control == Some(case.name.as_str());
         self.entries.push(Entry {
             case,
             source,

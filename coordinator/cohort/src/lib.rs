@@ -41,4 +41,4 @@ pub use state::{
     RoundState, State, StateError, Status, state,
 };
 pub use verify::{Difference, LineDifference, definition_difference, machine_differences, verify};
-pub use write::{create_once, write_atomic};
+pub use write::{create_once, mark_script, write_atomic};

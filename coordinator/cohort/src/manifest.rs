@@ -22,8 +22,9 @@ pub struct FileDigest {
 pub struct WorkloadEntry {
     /// The workload with its extents.
     pub workload: Workload,
-    /// Name of its control.
-    pub control: String,
+    /// Name of its control; `None` (absent in the file) where cases are compared by their own values.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub control: Option<String>,
 }
 
 /// A plan that a person asked for and the target refuses.

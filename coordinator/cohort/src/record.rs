@@ -71,6 +71,11 @@ pub enum RunOutcome {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         measurement: Option<Measurement>,
     },
+    /// The target says no while it runs (programs that compile inside): a result.
+    Rejected {
+        /// Its words.
+        reason: String,
+    },
     /// It ended without a result.
     RunFailed {
         /// How it ended: exit code or signal, last line of its errors.

@@ -29,6 +29,16 @@ pub fn create_once(path: &Path, bytes: &[u8]) -> Result<(), CohortError> {
     sync_folder(folder)
 }
 
+/// Makes the file at `path` executable for whoever may read it, if its content begins with `#!`.
+pub fn mark_script(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    if bytes.starts_with(b"#!") {
+        let mode = fs_err::metadata(path)?.permissions().mode();
+        let executable = std::fs::Permissions::from_mode(mode | ((mode & 0o444) >> 2));
+        fs_err::set_permissions(path, executable)?;
+    }
+    Ok(())
+}
+
 /// Makes the names in `folder` durable.
 pub(crate) fn sync_folder(folder: &Path) -> Result<(), CohortError> {
     Ok(fs_err::File::open(folder)?.sync_all()?)

@@ -343,11 +343,15 @@ fn settle(context: &Context<'_>, finished: Finished) -> Result<Option<UnitEnd>, 
             return Err(RunError::Process { what, source });
         }
         Err(StepsError::Io(error)) => return Err(error.into()),
-        Ok(StepsEnd::Failed(reason)) => {
-            return Ok(Some(UnitEnd::Failed(Trouble {
-                by_compiler: true,
-                ..trouble(reason)?
-            })));
+        Ok(StepsEnd::Failed(reason, captured)) => {
+            let end = match context.target.refusal(&captured) {
+                Some(words) => UnitEnd::Rejected(trouble(words)?),
+                None => UnitEnd::Failed(Trouble {
+                    by_compiler: true,
+                    ..trouble(reason)?
+                }),
+            };
+            return Ok(Some(end));
         }
         Ok(StepsEnd::Broken(reason)) => return Ok(Some(UnitEnd::Failed(trouble(reason)?))),
         Ok(StepsEnd::TimedOut(reason)) => return Ok(Some(UnitEnd::TimedOut(trouble(reason)?))),

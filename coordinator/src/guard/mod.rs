@@ -3,6 +3,7 @@
 mod capture;
 mod child;
 mod dispatch;
+mod hooks;
 mod note;
 mod protocol;
 mod run;
@@ -11,6 +12,6 @@ mod tree;
 pub use child::guard_child_main;
 pub use dispatch::{CHILD_SUBCOMMAND, SUBCOMMAND, hidden_subcommand};
 pub(crate) use protocol::TELL_WAITING_AFTER;
-pub use protocol::{EndNote, Ended, GuardEvent, GuardRequest, LockRequest, NoteRequest};
+pub use protocol::{EndNote, Ended, GuardEvent, GuardRequest, Hook, Hooks, LockRequest, NoteRequest};
 pub(crate) use run::MARK;
 pub use run::guard_main;

@@ -29,4 +29,5 @@ fn is_good(ended: &Ended) -> bool {
         && ended.left_behind.is_empty()
         && ended.stdout_dropped == 0
         && ended.capture_error.is_none()
+        && ended.hook_error.is_none()
 }

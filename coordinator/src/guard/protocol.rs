@@ -60,11 +60,38 @@ pub struct EndNote {
     pub stdout_sha256: String,
 }
 
+/// A command that runs before or after another under the same lock.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hook {
+    /// The program, as in [`GuardRequest::program`].
+    pub program: PathBuf,
+    /// Its arguments.
+    pub arguments: Vec<String>,
+    /// Variables in addition to the inherited ones.
+    pub environment: BTreeMap<String, String>,
+    /// How long it may run; `None` for as long as it takes.
+    pub timeout_ms: Option<u64>,
+}
+
+/// What surrounds a command.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hooks {
+    /// Run before; if it fails, the command is not run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<Hook>,
+    /// Run after, whatever happened, and even if the coordinator has gone meanwhile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<Hook>,
+}
+
 /// A command to run under a guard.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GuardRequest {
     /// The lock to hold meanwhile, if any.
     pub lock: Option<LockRequest>,
+    /// What runs before and after it.
+    #[serde(default)]
+    pub hooks: Hooks,
     /// How long the command may run; waiting for the lock does not count. `None` for as long as it takes.
     pub run_timeout_ms: Option<u64>,
     /// Time between TERM and KILL.
@@ -113,6 +140,9 @@ pub struct Ended {
     pub stderr_dropped: u64,
     /// Why output could not be written down, if so.
     pub capture_error: Option<String>,
+    /// Which hook failed, and how, if one did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hook_error: Option<String>,
 }
 
 /// What a guard tells.

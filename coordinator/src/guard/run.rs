@@ -10,7 +10,7 @@ use tokio::signal::unix::{Signal as SignalStream, SignalKind, signal};
 use tokio::sync::{mpsc, oneshot};
 
 use super::protocol::{Ended, GuardEvent, GuardRequest, LockRequest, TELL_WAITING_AFTER};
-use super::{capture, note, tree};
+use super::{capture, hooks, note, tree};
 use crate::lock::{DeviceLock, Holder, holder};
 
 /// Name of the environment variable by which the processes of a guard's tree can be told from all others, should the
@@ -36,7 +36,7 @@ pub fn guard_main() -> i32 {
 
 /// Why a guard can't do its work.
 #[derive(Debug, thiserror::Error)]
-enum GuardFailure {
+pub(super) enum GuardFailure {
     #[error("cannot read the request from standard input")]
     Request(#[source] std::io::Error),
     #[error("the request is not understood")]
@@ -81,7 +81,7 @@ fn guarded() -> Result<GuardEvent, GuardFailure> {
 }
 
 /// Hears when it is time to stop early.
-struct Stop {
+pub(super) struct Stop {
     pipe: mpsc::Receiver<()>,
     term: SignalStream,
     int: SignalStream,
@@ -129,7 +129,7 @@ async fn guard(request: &GuardRequest) -> Result<GuardEvent, GuardFailure> {
     if lock.is_some() {
         tell(&GuardEvent::Locked { waited_ms });
     }
-    let ended = run(request, &mut stop, waited_ms).await?;
+    let ended = hooks::surrounded(request, &mut stop, waited_ms).await?;
     // Without a note a round is only measured again, should the coordinator have died: no reason to fail it.
     let _ = note::write(request, &ended);
     drop(lock);
@@ -182,16 +182,24 @@ async fn wait_for_lock(wanted: &LockRequest, stop: &mut Stop, begin: Instant) ->
     }
 }
 
-async fn run(request: &GuardRequest, stop: &mut Stop, waited_ms: u64) -> Result<Ended, GuardFailure> {
+/// Runs the command of `request`. Without `stop` nothing but its time limit ends it early.
+pub(super) async fn run(
+    request: &GuardRequest,
+    mut stop: Option<&mut Stop>,
+    waited_ms: u64,
+) -> Result<Ended, GuardFailure> {
     let mut children = signal(SignalKind::child()).map_err(system("listen for ended children"))?;
     let begin = Instant::now();
     let mut child = command(request)
         .spawn()
         .map_err(system("start the command's first stage"))?;
     let pid = Pid::from_child(&child);
-    tell(&GuardEvent::Started {
-        pid: pid.as_raw_nonzero().get(),
-    });
+    // Hooks can't be stopped, and nobody waits for them.
+    if stop.is_some() {
+        tell(&GuardEvent::Started {
+            pid: pid.as_raw_nonzero().get(),
+        });
+    }
     let mut copiers = Vec::new();
     if let Some(out) = child.stdout.take() {
         copiers.push(capture::keep(out, &request.stdout, request.output_cap));
@@ -217,7 +225,7 @@ async fn run(request: &GuardRequest, stop: &mut Stop, waited_ms: u64) -> Result<
         tokio::select! {
             _ = children.recv() => {}
             () = &mut over => { ended.timed_out = true; break None; }
-            () = stop.wanted() => { ended.cancelled = true; break None; }
+            () = wanted(&mut stop) => { ended.cancelled = true; break None; }
         }
     };
     let own = u32::from(status.is_none());
@@ -240,6 +248,13 @@ async fn run(request: &GuardRequest, stop: &mut Stop, waited_ms: u64) -> Result<
     ended.stderr_dropped = err.dropped;
     ended.capture_error = out.error.or(err.error);
     Ok(ended)
+}
+
+async fn wanted(stop: &mut Option<&mut Stop>) {
+    match stop {
+        Some(stop) => stop.wanted().await,
+        None => std::future::pending().await,
+    }
 }
 
 fn command(request: &GuardRequest) -> Command {

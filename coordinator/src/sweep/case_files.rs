@@ -74,6 +74,7 @@ pub(super) fn remove_scratch(dir: &CohortDir) -> std::io::Result<()> {
 }
 
 /// Where one round works.
+#[derive(Debug, Clone)]
 pub(super) struct Place {
     /// Folder that the command runs in and may write to.
     pub(super) folder: PathBuf,
@@ -86,20 +87,17 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// Where rounds of `case` work. Nothing is made.
-    pub(super) fn of(context: &Context<'_>, case: &Case) -> Self {
+    /// Where rounds of `case` work that the worker of this number does. Nothing is made.
+    pub(super) fn of(context: &Context<'_>, case: &Case, worker: usize) -> Self {
         let dir = context.dir();
         let scratch = dir.case_dirs().join(SCRATCH);
-        let (stderr, note) = (scratch.join("stderr"), scratch.join("ended.json"));
+        let own = |name: &str| scratch.join(format!("{worker}.{name}"));
+        let (stderr, note) = (own("stderr"), own("ended.json"));
         let (folder, stdout, command) = if context.keeps_all() {
             let name = &case.name;
             (dir.case_dir(name), dir.case_run_log(name), dir.case_command(name))
         } else {
-            (
-                scratch.join("case"),
-                scratch.join("stdout"),
-                scratch.join("command.json"),
-            )
+            (own("case"), own("stdout"), own("command.json"))
         };
         Self {
             folder,
@@ -134,8 +132,8 @@ impl CaseFiles {
     }
 
     /// Makes the place of the next round.
-    pub(super) fn place(&self, context: &Context<'_>, case: &Case) -> std::io::Result<Place> {
-        let place = Place::of(context, case);
+    pub(super) fn place(&self, context: &Context<'_>, case: &Case, worker: usize) -> std::io::Result<Place> {
+        let place = Place::of(context, case, worker);
         if !self.keep && place.folder.exists() {
             fs::remove_dir_all(&place.folder)?;
         }

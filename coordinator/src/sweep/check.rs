@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use cohort::{Difference, Frozen, machine_differences, verify};
 
 use super::error::RunError;
+use super::filter::FilterError;
 use super::options::RunOptions;
 
 /// Whether somebody may consent to a difference of this name. Files of the cohort are never among them: what was
@@ -20,6 +21,9 @@ pub(super) fn check(
     options: &RunOptions<'_>,
     given: &[Difference],
 ) -> Result<Vec<Difference>, RunError> {
+    if let Some(name) = options.accept.iter().find(|name| !can_be_accepted(name)) {
+        return Err(FilterError::Accept(name.clone()).into());
+    }
     let mut differences = verify(frozen)?;
     differences.extend(target_differences(frozen, options));
     differences.extend(machine_differences(&frozen.manifest().machine, options.machine));

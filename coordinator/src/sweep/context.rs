@@ -5,14 +5,15 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use cohort::{Case, CohortDir, Frozen, HARNESS, Manifest, UnitRef, WorkloadEntry, fresh_key};
-use target_api::{Built, Configured, Exclusive, Pairing};
+use target_api::{Built, Configured, Exclusive, LockHolder, Pairing};
 
+use super::device::{Device, devices};
 use super::error::RunError;
 use super::options::RunOptions;
 use crate::cache::BuildCache;
 use crate::guard::LockRequest;
 use crate::interrupt::{Interrupt, Urgency};
-use crate::lock::{HOST_DEVICE, Mode, device_lock_path};
+use crate::lock::Mode;
 use crate::process::Launcher;
 
 /// Cohorts of up to so many cases keep logs of all of them; larger ones those of failures.
@@ -46,9 +47,8 @@ pub(crate) struct Context<'f> {
     pub(crate) jobs: usize,
     pub(crate) cache: Option<&'f BuildCache>,
     pub(crate) deadline: Option<Instant>,
-    /// The device's name in records.
-    pub(crate) device: String,
-    device_lock: Option<PathBuf>,
+    /// What rounds run on, one worker each; never empty.
+    pub(crate) devices: Vec<Device>,
     lock_timeout_ms: Option<u64>,
     cases: HashMap<&'f str, &'f Case>,
     units: HashMap<&'f str, &'f UnitRef>,
@@ -69,16 +69,12 @@ impl<'f> Context<'f> {
             target: options.target.target().to_owned(),
             what,
         };
-        if options.target.pairing() == Pairing::AlternatingCommands {
-            return Err(unsupported("alternating commands"));
-        }
-        let device = match options.target.exclusive() {
-            Exclusive::Nothing => None,
-            Exclusive::Host => Some(HOST_DEVICE.to_owned()),
-            Exclusive::Devices(names) if names.len() == 1 => names.into_iter().next(),
-            Exclusive::Devices(_) => return Err(unsupported("several devices at once")),
-        };
-        let usual = device.as_deref().map(device_lock_path);
+        let devices = devices(
+            &options.target.exclusive(),
+            options.jobs,
+            options.device_lock.as_deref(),
+        )
+        .map_err(unsupported)?;
         Ok(Self {
             frozen,
             target: options.target,
@@ -87,8 +83,7 @@ impl<'f> Context<'f> {
             jobs: options.jobs.max(1),
             cache: options.cache.as_ref(),
             deadline,
-            device_lock: usual.map(|usual| options.device_lock.clone().unwrap_or(usual)),
-            device: device.unwrap_or_else(|| "none".to_owned()),
+            devices,
             lock_timeout_ms: options
                 .lock_timeout
                 .map(|limit| u64::try_from(limit.as_millis()).unwrap_or(u64::MAX)),
@@ -133,11 +128,19 @@ impl<'f> Context<'f> {
     pub(crate) fn control(&self, case: &Case) -> Result<Option<&'f Case>, RunError> {
         match self.target.pairing() {
             Pairing::None => Ok(None),
-            Pairing::InProcess | Pairing::AlternatingCommands => match self.confirmations.get(case.name.as_str()) {
-                Some(Some(control)) => Ok(Some(control)),
-                _ => self.case(&self.workload(case)?.control).map(Some),
-            },
+            Pairing::InProcess | Pairing::AlternatingCommands => {
+                if let Some(Some(control)) = self.confirmations.get(case.name.as_str()) {
+                    return Ok(Some(control));
+                }
+                let control = self.workload(case)?.control.as_deref();
+                control.map(|control| self.case(control)).transpose()
+            }
         }
+    }
+
+    /// Whether this case is measured to confirm another one.
+    pub(crate) fn is_confirmation(&self, case: &str) -> bool {
+        self.confirmations.contains_key(case)
     }
 
     pub(crate) fn built(&self, case: &'f Case) -> Result<Built<'f>, RunError> {
@@ -174,20 +177,33 @@ impl<'f> Context<'f> {
         units.map(move |(label, unit)| (label.as_str(), Piece { unit, fresh_for }))
     }
 
-    /// The lock that a round holds.
-    pub(crate) fn round_lock(&self, case: &str) -> Option<LockRequest> {
-        self.lock(case, Mode::Exclusive)
+    /// Frozen sources of the unit that all cases share.
+    pub(crate) fn sources(&self) -> Option<PathBuf> {
+        let harness = self.manifest().harness.as_ref()?;
+        Some(self.dir().unit_sources(harness))
+    }
+
+    /// The lock that a round on `device` holds; none where the program takes it itself.
+    pub(crate) fn round_lock(&self, device: &Device, case: &str) -> Option<LockRequest> {
+        match self.target.lock() {
+            LockHolder::Guard => self.lock(device, case, Mode::Exclusive),
+            LockHolder::Child => None,
+        }
     }
 
     /// The lock that a build holds: shared, and only where a build would disturb measurements.
     pub(crate) fn build_lock(&self, what: &str) -> Option<LockRequest> {
         (self.target.exclusive() == Exclusive::Host)
-            .then(|| self.lock(what, Mode::Shared))
+            .then(|| {
+                self.devices
+                    .first()
+                    .and_then(|host| self.lock(host, what, Mode::Shared))
+            })
             .flatten()
     }
 
-    fn lock(&self, what: &str, mode: Mode) -> Option<LockRequest> {
-        self.device_lock.as_ref().map(|path| LockRequest {
+    fn lock(&self, device: &Device, what: &str, mode: Mode) -> Option<LockRequest> {
+        device.lock.as_ref().map(|path| LockRequest {
             path: path.clone(),
             mode,
             cohort: self.dir().path().display().to_string(),

@@ -91,6 +91,23 @@ pub enum RunError {
     Io(#[from] std::io::Error),
 }
 
+/// What to do about files that were frozen or written once and can't be read any more.
+const DAMAGED: &str =
+    "restore the file from a copy; `layout-sweep verify` checks all of them. Nothing was run or removed";
+
+fn unwritable(error: &std::io::Error) -> Option<String> {
+    let help = match error.kind() {
+        std::io::ErrorKind::ReadOnlyFilesystem | std::io::ErrorKind::PermissionDenied => {
+            "a run writes into the cohort; `layout-sweep status` and `analyze --report DIR` only read it"
+        }
+        std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => {
+            "make room; the same command goes on, nothing that was measured is lost"
+        }
+        _ => return None,
+    };
+    Some(help.to_owned())
+}
+
 fn more(others: usize) -> String {
     if others == 0 {
         String::new()
@@ -104,9 +121,8 @@ impl RunError {
     #[must_use]
     pub fn exit_code(&self) -> ExitCode {
         match self {
-            Self::Mismatch { .. } | Self::Artifact { .. } | Self::Cohort(CohortError::Changed { .. }) => {
-                ExitCode::Mismatch
-            }
+            Self::Mismatch { .. } | Self::Artifact { .. } | Self::State(_) => ExitCode::Mismatch,
+            Self::Cohort(error) if error.is_damage() => ExitCode::Mismatch,
             Self::Busy(_)
             | Self::Process {
                 source: ProcessError::LockTimedOut { .. },
@@ -129,6 +145,11 @@ impl RunError {
             Self::Mismatch { .. } | Self::Cohort(CohortError::Changed { .. }) => {
                 Some(crate::handover::RESTORE.to_owned())
             }
+            Self::State(_) => Some(DAMAGED.to_owned()),
+            Self::Cohort(error) if error.is_damage() => Some(DAMAGED.to_owned()),
+            Self::Cohort(error) => unwritable(error.system()?),
+            Self::Io(error) => unwritable(error),
+            Self::Lock(LockError::Io { source, .. }) => unwritable(source),
             Self::Artifact { case, .. } => Some(format!("begin again with `--retry {case}`")),
             Self::Control { case, .. } => Some(format!("mend it, then `--retry {case}`")),
             Self::Harness { by_compiler: true, .. } => {

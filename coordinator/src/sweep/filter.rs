@@ -5,13 +5,25 @@ use std::str::FromStr;
 
 use cohort::{Outcome, State};
 
-/// A name that is not there.
+/// What was asked for means nothing.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{option} {pattern}`: the cohort has no such case{nearest}")]
-pub struct FilterError {
-    option: &'static str,
-    pattern: String,
-    nearest: String,
+pub enum FilterError {
+    /// A name that is not there.
+    #[error("`{option} {pattern}`: the cohort has no such case{nearest}")]
+    Unknown {
+        /// The option.
+        option: &'static str,
+        /// What it was given.
+        pattern: String,
+        /// A case that may be meant, as the end of the sentence.
+        nearest: String,
+    },
+    /// Nothing passes.
+    #[error("`--only` and `--exclude` together leave no case")]
+    Nothing,
+    /// A difference of another name than any that can be accepted.
+    #[error("`--accept {0}`: expected `machine.NAME` or `tool.NAME`, as the message about the difference says")]
+    Accept(String),
 }
 
 /// What to begin again: attempt n + 1 of each.
@@ -72,7 +84,11 @@ impl<'a> Filter<'a> {
     pub(super) fn new(only: &'a [String], exclude: &'a [String], state: &State<'_>) -> Result<Self, FilterError> {
         known("--only", only, state)?;
         known("--exclude", exclude, state)?;
-        Ok(Self { only, exclude })
+        let filter = Self { only, exclude };
+        if !state.cases().iter().any(|case| filter.takes(&case.case.name)) {
+            return Err(FilterError::Nothing);
+        }
+        Ok(filter)
     }
 
     /// Whether it lets everything pass.
@@ -81,9 +97,15 @@ impl<'a> Filter<'a> {
     }
 
     pub(super) fn takes(&self, name: &str) -> bool {
-        let among = |patterns: &[String]| patterns.iter().any(|pattern| matches(pattern, name));
-        (self.only.is_empty() || among(self.only)) && !among(self.exclude)
+        passes(self.only, self.exclude, name)
     }
+}
+
+/// Whether a case of this name is among `only` (or that is empty) and not among `exclude`.
+#[must_use]
+pub fn passes(only: &[String], exclude: &[String], name: &str) -> bool {
+    let among = |patterns: &[String]| patterns.iter().any(|pattern| matches(pattern, name));
+    (only.is_empty() || among(only)) && !among(exclude)
 }
 
 /// `(case, next attempt, what was asked for)` of everything to begin again. A case that has not come to an end needs no
@@ -115,7 +137,7 @@ pub(super) fn known(option: &'static str, patterns: &[String], state: &State<'_>
         Some(pattern) => {
             // The usual slip is a part of a name without its stars.
             let nearest = names().find(|name| name.contains(pattern.trim_matches('*')));
-            Err(FilterError {
+            Err(FilterError::Unknown {
                 option,
                 pattern: pattern.clone(),
                 nearest: nearest.map_or_else(String::new, |name| format!("; `{name}` is one")),

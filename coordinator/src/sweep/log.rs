@@ -1,6 +1,11 @@
 //! All records of the cohort: those that were there, and those that this run appends.
 
-use cohort::{CohortDir, CohortError, Record, RecordKind, RecordWriter, WriterName};
+use std::collections::{BTreeMap, HashMap};
+
+use cohort::{BuildOutcome, CohortDir, CohortError, Record, RecordKind, RecordWriter, WriterName};
+
+/// Label of a unit -> what the target read from its build.
+pub(crate) type Facts = BTreeMap<String, BTreeMap<String, String>>;
 
 /// Records in memory and on disk.
 pub(crate) struct Log {
@@ -10,12 +15,19 @@ pub(crate) struct Log {
     writer: Option<RecordWriter>,
     records: Vec<Record>,
     clock: fn() -> jiff::Timestamp,
+    /// Facts of builds by case, where there are any.
+    facts: HashMap<String, Facts>,
 }
 
 impl Log {
     pub(crate) fn new(dir: &CohortDir, records: Vec<Record>, clock: fn() -> jiff::Timestamp) -> Self {
         let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+        let mut facts = HashMap::new();
+        for record in &records {
+            learn(&mut facts, record);
+        }
         Self {
+            facts,
             dir: dir.clone(),
             name: WriterName::new(clock(), std::process::id(), &host),
             writer: None,
@@ -28,6 +40,11 @@ impl Log {
         &self.records
     }
 
+    /// Label of each unit -> facts, from the latest build record of `case`.
+    pub(crate) fn facts(&self, case: &str) -> Facts {
+        self.facts.get(case).cloned().unwrap_or_default()
+    }
+
     pub(crate) fn now(&self) -> jiff::Timestamp {
         (self.clock)()
     }
@@ -38,7 +55,28 @@ impl Log {
             Some(writer) => writer,
             none => none.insert(RecordWriter::create(&self.dir, &self.name)?),
         };
-        self.records.push(writer.append((self.clock)(), case, attempt, kind)?);
+        let record = writer.append((self.clock)(), case, attempt, kind)?;
+        learn(&mut self.facts, &record);
+        self.records.push(record);
         Ok(())
+    }
+}
+
+/// Keeps what a build record says, if it says anything.
+fn learn(facts: &mut HashMap<String, Facts>, record: &Record) {
+    if let RecordKind::Build {
+        outcome: BuildOutcome::Built { units },
+        ..
+    } = &record.kind
+    {
+        let told = units.iter().filter(|(_, built)| !built.facts.is_empty());
+        let told: Facts = told
+            .map(|(label, built)| (label.clone(), built.facts.clone()))
+            .collect();
+        if told.is_empty() {
+            facts.remove(&record.case);
+        } else {
+            facts.insert(record.case.clone(), told);
+        }
     }
 }

@@ -1,10 +1,12 @@
 //! Running a frozen cohort, or going on with it.
 
+mod alternate;
 mod case_files;
 mod check;
 mod confirm;
 mod consent;
 mod context;
+mod device;
 mod error;
 mod filter;
 mod finalists;
@@ -16,9 +18,12 @@ mod ranking;
 mod recover;
 mod rounds;
 mod run;
+mod side;
+mod twins;
 
+pub use device::locks_of;
 pub use error::RunError;
-pub use filter::{FilterError, Retry, matches};
+pub use filter::{FilterError, Retry, matches, passes};
 pub use grow::{Crosses, NewCases};
 pub use options::{RunOptions, RunSummary};
 pub use ranking::{Ranked, Ranking};

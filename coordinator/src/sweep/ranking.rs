@@ -80,7 +80,11 @@ pub(super) fn rankings<'a>(frozen: &'a Frozen, state: &State<'a>) -> Vec<Ranking
         });
         Ranking {
             workload,
-            control: state.get(&entry.control).map(|control| control.case),
+            control: entry
+                .control
+                .as_deref()
+                .and_then(|control| state.get(control))
+                .map(|control| control.case),
             cases,
             noise: pooled_noise(&ratios),
         }

@@ -13,8 +13,9 @@ use super::case_files::{CommandFile, Place};
 use super::context::Context;
 use super::error::RunError;
 use super::log::Log;
-use super::outcome::judge;
+use super::outcome::settle;
 use super::rounds::Visit;
+use super::side::Side;
 use crate::build::Artifacts;
 use crate::events::{Event, Reporter};
 use crate::guard::{EndNote, Ended};
@@ -23,7 +24,7 @@ use crate::guard::{EndNote, Ended};
 /// says that it was this round of this plan with these artifacts, the guard noted that the very command ended on its own
 /// with exit code 0, the log is the one of that end, and the target reads a right result from it. Every other round that
 /// began and never ended is measured again. Gives the number of rounds.
-pub(super) fn recover(
+pub(super) async fn recover(
     context: &Context<'_>,
     log: &mut Log,
     artifacts: &Artifacts,
@@ -54,7 +55,7 @@ pub(super) fn recover(
     }
     let mut recovered = 0;
     for (visit, device) in lost {
-        let Some((outcome, ended)) = finished(context, artifacts, &visit)? else {
+        let Some((outcome, ended)) = finished(context, log, artifacts, &visit, &device).await? else {
             continue;
         };
         let (case, round) = (visit.case.name.as_str(), visit.round);
@@ -73,13 +74,48 @@ pub(super) fn recover(
     Ok(recovered)
 }
 
-/// The result of a round, if everything about it is known for certain.
-fn finished(
+/// The result of a round, if everything about it is known for certain. What comes after a run (its check, its reports)
+/// is made good.
+async fn finished(
+    context: &Context<'_>,
+    log: &Log,
+    artifacts: &Artifacts,
+    visit: &Visit<'_>,
+    device: &str,
+) -> Result<Option<(RunOutcome, Ended)>, RunError> {
+    let workers = (0..).zip(&context.devices);
+    for (worker, device) in workers.filter(|(_, own)| own.name == device) {
+        let place = Place::of(context, visit.case, worker);
+        let Some((run, ended)) = noted(context, artifacts, visit, &place)? else {
+            continue;
+        };
+        let side = Side {
+            context,
+            device,
+            visit,
+            case: visit.case,
+            place,
+            facts: log.facts(&visit.case.name),
+        };
+        let control = context.control(visit.case)?;
+        let round = side.describe(control, visit.pairs)?;
+        let limit = Duration::from_millis(context.manifest().measure.run_timeout_ms);
+        let Some(outcome) = side.judged(&round, run, &ended, limit).await? else {
+            return Ok(None);
+        };
+        let outcome = settle(outcome, control.is_some(), visit.pairs);
+        return Ok(matches!(outcome, RunOutcome::Correct { .. }).then_some((outcome, ended)));
+    }
+    Ok(None)
+}
+
+/// Output and end of a run that its guard noted as good.
+fn noted(
     context: &Context<'_>,
     artifacts: &Artifacts,
     visit: &Visit<'_>,
-) -> Result<Option<(RunOutcome, Ended)>, RunError> {
-    let place = Place::of(context, visit.case);
+    place: &Place,
+) -> Result<Option<(Captured, Ended)>, RunError> {
     let (Some(note), Some(command)) = (read::<EndNote>(&place.note), read::<CommandFile>(&place.command)) else {
         return Ok(None);
     };
@@ -94,15 +130,14 @@ fn finished(
     if sha256 != note.stdout_sha256 || note.ended.exit_code != Some(0) {
         return Ok(None);
     }
+    let text = |path: &Path| fs_err::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
     let captured = Captured {
-        stdout: String::from_utf8_lossy(&fs_err::read(&place.stdout)?).into_owned(),
+        stdout: text(&place.stdout)?,
+        stderr: text(&place.stderr)?,
         exit_code: note.ended.exit_code,
         ..Captured::default()
     };
-    let limit = Duration::from_millis(context.manifest().measure.run_timeout_ms);
-    let workload = &context.workload(visit.case)?.workload;
-    let outcome = judge(context.target, workload, visit.pairs, limit, &captured, &note.ended);
-    Ok(matches!(outcome, RunOutcome::Correct { .. }).then_some((outcome, note.ended)))
+    Ok(Some((captured, note.ended)))
 }
 
 /// A file that may be missing or half written.

@@ -1,24 +1,29 @@
-//! Rounds: one process for each case and round, in a seeded order, alone on the device.
+//! Rounds: in a seeded order, one at a time on each device.
 
-use std::cell::RefCell;
-use std::collections::{HashMap, HashSet};
-use std::time::Duration;
+use std::cell::{Cell, RefCell};
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::task::Poll;
 
 use cohort::{Case, RecordKind, RunOutcome};
 use stats::random::SplitMix64;
-use target_api::RunRequest;
+use target_api::{LockHolder, Pairing};
+use tokio::sync::Notify;
 
+use super::alternate::{alternate, beside};
 use super::case_files::{CaseFiles, CommandFile};
 use super::context::Context;
+use super::device::Device;
 use super::error::RunError;
 use super::log::Log;
-use super::outcome::judge;
+use super::outcome::settle;
 use super::recover::digests;
+use super::side::Side;
 use crate::build::Artifacts;
 use crate::events::{Event, Reporter};
 use crate::guard::{GuardEvent, NoteRequest};
 use crate::interrupt::Urgency;
-use crate::process::{Job, ProcessError, token};
+use crate::lock::prepare;
+use crate::process::token;
 
 /// One round of one case.
 #[derive(Debug, Clone, Copy)]
@@ -49,167 +54,272 @@ pub(super) fn in_seeded_order(visits: &mut [Visit<'_>], cases: &[&str], seed: u6
     });
 }
 
-/// Runs the visits in their order, until something wrong is found or the run should stop. Later rounds of a case that
-/// failed are left out.
-pub(super) async fn run_rounds(
-    context: &Context<'_>,
-    log: &mut Log,
-    artifacts: &Artifacts,
-    reporter: &mut Reporter<'_>,
-    visits: &[Visit<'_>],
+/// What workers on all devices share. It is borrowed between two waits only, never across one.
+struct Desk<'r, 'e> {
+    log: RefCell<&'r mut Log>,
+    reporter: RefCell<&'r mut Reporter<'e>>,
+    queue: RefCell<Queue<'r>>,
+    /// Told whenever a round has ended.
+    ended: Notify,
+    artifacts: &'r Artifacts,
+}
+
+/// Visits that are left, and who works on which case.
+struct Queue<'r> {
+    left: VecDeque<&'r Visit<'r>>,
+    /// Cases that a worker has now: one round of a case at a time, since all use its folder.
+    busy: HashSet<&'r str>,
+    failed: HashSet<&'r str>,
+    stop: bool,
+}
+
+/// What a worker should do.
+enum Next<'r> {
+    Visit(&'r Visit<'r>),
+    /// Everything that is left belongs to cases that others work on.
+    Wait,
+    End,
+}
+
+impl<'r> Queue<'r> {
+    fn next(&mut self) -> Next<'r> {
+        if self.stop || self.left.is_empty() {
+            return Next::End;
+        }
+        let free = |visit: &&Visit<'_>| !self.busy.contains(visit.case.name.as_str());
+        let Some(visit) = self.left.iter().position(free).and_then(|at| self.left.remove(at)) else {
+            return Next::Wait;
+        };
+        self.busy.insert(&visit.case.name);
+        Next::Visit(visit)
+    }
+}
+
+/// Runs the visits in their order, one at a time on each device, until something wrong is found or the run should stop.
+/// Later rounds of a case that failed are left out.
+pub(super) async fn run_rounds<'r>(
+    context: &'r Context<'r>,
+    log: &'r mut Log,
+    artifacts: &'r Artifacts,
+    reporter: &'r mut Reporter<'_>,
+    visits: &'r [Visit<'r>],
     accepted: &dyn Fn(&str) -> bool,
 ) -> Result<(), RunError> {
     let files = CaseFiles::new(context)?;
-    visit_all(context, log, artifacts, reporter, &files, visits, accepted).await?;
+    if context.target.lock() == LockHolder::Child {
+        let mut locks = context.devices.iter().filter_map(|device| device.lock.as_deref());
+        locks.try_for_each(prepare)?;
+    }
+    reporter.begin(0, visits.len());
+    let desk = Desk {
+        log: RefCell::new(log),
+        reporter: RefCell::new(reporter),
+        queue: RefCell::new(Queue {
+            left: visits.iter().collect(),
+            busy: HashSet::new(),
+            failed: HashSet::new(),
+            stop: false,
+        }),
+        ended: Notify::new(),
+        artifacts,
+    };
+    let mut workers: Vec<_> = (0..)
+        .zip(&context.devices)
+        .map(|(number, device)| Some(Box::pin(work(context, &desk, &files, device, number, accepted))))
+        .collect();
+    // All in this one thread: a guard dies with the thread that started it.
+    let mut result = Ok(());
+    std::future::poll_fn(|wake| {
+        for worker in &mut workers {
+            if let Some(Poll::Ready(end)) = worker.as_mut().map(|worker| worker.as_mut().poll(wake)) {
+                *worker = None;
+                if result.is_ok() {
+                    result = end;
+                }
+            }
+        }
+        if workers.iter().all(Option::is_none) {
+            Poll::Ready(())
+        } else {
+            Poll::Pending
+        }
+    })
+    .await;
+    drop(workers);
+    result?;
     Ok(files.remove()?)
 }
 
-async fn visit_all(
-    context: &Context<'_>,
-    log: &mut Log,
-    artifacts: &Artifacts,
-    reporter: &mut Reporter<'_>,
+/// The worker of one device.
+async fn work<'r>(
+    context: &'r Context<'r>,
+    desk: &Desk<'r, '_>,
     files: &CaseFiles,
-    visits: &[Visit<'_>],
+    device: &'r Device,
+    number: usize,
     accepted: &dyn Fn(&str) -> bool,
 ) -> Result<(), RunError> {
-    let mut failed: HashSet<&str> = HashSet::new();
-    reporter.begin(0, visits.len());
-    for visit in visits {
+    loop {
+        let ended = desk.ended.notified();
         if context.should_stop() {
             return Ok(());
         }
-        let name = visit.case.name.as_str();
-        if failed.contains(name) {
-            reporter.done(0, 1);
-            continue;
-        }
-        let Some(outcome) = run_round(context, log, artifacts, reporter, files, visit).await? else {
-            return Ok(());
-        };
-        if !matches!(outcome, RunOutcome::Correct { .. }) {
-            failed.insert(name);
-            reporter.progress.failed += 1;
-        }
-        reporter.done(0, 1);
-        reporter.tell(&Event::RoundDone {
-            case: name,
-            round: visit.round,
-            outcome: &outcome,
-        });
-        if matches!(outcome, RunOutcome::Incorrect { .. }) {
-            if !accepted(name) {
-                return Ok(());
+        let next = desk.queue.borrow_mut().next();
+        let visit = match next {
+            Next::End => return Ok(()),
+            Next::Wait => {
+                ended.await;
+                continue;
             }
-            log.append(name, visit.attempt, RecordKind::AcceptIncorrect {})?;
+            Next::Visit(visit) => visit,
+        };
+        let name = visit.case.name.as_str();
+        let skipped = desk.queue.borrow().failed.contains(name);
+        let result = if skipped {
+            desk.reporter.borrow_mut().done(0, 1);
+            Ok(true)
+        } else {
+            one_visit(context, desk, files, device, number, visit, accepted).await
+        };
+        {
+            let mut queue = desk.queue.borrow_mut();
+            queue.busy.remove(name);
+            queue.stop |= !matches!(result, Ok(true));
         }
+        desk.ended.notify_waiters();
+        result?;
     }
-    Ok(())
 }
 
-/// One round with its two records. `None` when it was interrupted (then it counts as lost), or when the time limit was
-/// over before it had the lock (then it never began).
-async fn run_round(
-    context: &Context<'_>,
-    log: &mut Log,
-    artifacts: &Artifacts,
-    reporter: &mut Reporter<'_>,
+/// One round, told and recorded. Whether others may follow.
+async fn one_visit<'r>(
+    context: &'r Context<'r>,
+    desk: &Desk<'r, '_>,
     files: &CaseFiles,
-    visit: &Visit<'_>,
+    device: &'r Device,
+    number: usize,
+    visit: &'r Visit<'r>,
+    accepted: &dyn Fn(&str) -> bool,
+) -> Result<bool, RunError> {
+    let name = visit.case.name.as_str();
+    let Some(outcome) = run_round(context, desk, files, device, number, visit).await? else {
+        return Ok(false);
+    };
+    let mut reporter = desk.reporter.borrow_mut();
+    if !matches!(outcome, RunOutcome::Correct { .. }) {
+        desk.queue.borrow_mut().failed.insert(name);
+        reporter.progress.failed += u64::from(!matches!(outcome, RunOutcome::Rejected { .. }));
+    }
+    reporter.done(0, 1);
+    reporter.tell(&Event::RoundDone {
+        case: name,
+        round: visit.round,
+        outcome: &outcome,
+    });
+    if matches!(outcome, RunOutcome::Incorrect { .. }) {
+        if !accepted(name) {
+            return Ok(false);
+        }
+        let mut log = desk.log.borrow_mut();
+        log.append(name, visit.attempt, RecordKind::AcceptIncorrect {})?;
+    }
+    Ok(true)
+}
+
+/// One round with its two records. `None` when it was interrupted (then it counts as lost), or when it was given up
+/// before it had the lock (then it never began).
+async fn run_round<'r>(
+    context: &'r Context<'r>,
+    desk: &Desk<'r, '_>,
+    files: &CaseFiles,
+    device: &'r Device,
+    number: usize,
+    visit: &'r Visit<'r>,
 ) -> Result<Option<RunOutcome>, RunError> {
     let (case, name) = (visit.case, visit.case.name.as_str());
-    let workload = &context.workload(case)?.workload;
-    let (place, harness) = (files.place(context, case)?, context.harness()?);
-    let control = context
-        .control(case)?
-        .map(|control| context.built(control))
-        .transpose()?;
-    let command = context.target.run(&RunRequest {
-        workload,
-        case: context.built(case)?,
-        control,
-        harness: harness.as_deref(),
-        inputs: &context.dir().workload_inputs(&workload.name),
-        round: visit.round,
-        pairs: visit.pairs,
-        case_dir: &place.folder,
-    });
+    let place = files.place(context, case, number)?;
+    let control = context.control(case)?;
+    let alternated = control.filter(|_| context.target.pairing() == Pairing::AlternatingCommands);
+    let side = Side {
+        context,
+        device,
+        visit,
+        case,
+        place: place.clone(),
+        facts: desk.log.borrow().facts(name),
+    };
+    let command = match alternated {
+        Some(_) => side.describe(None, 1)?,
+        None => side.describe(control, visit.pairs)?,
+    };
     let token = token();
-    let digests = digests(context, artifacts, case)?;
-    place.announce(&CommandFile::new(visit, digests, token.clone(), &command))?;
-    let (round, device) = (visit.round, context.device.clone());
-    let limit = Duration::from_millis(context.manifest().measure.run_timeout_ms);
-    let job = Job {
-        command: &command,
-        directory: &place.folder,
-        lock: context.round_lock(name).map(|lock| lock.until(context.deadline)),
-        timeout: Some(limit),
-        stdout: &place.stdout,
-        stderr: &place.stderr,
-    };
-    let reporter = RefCell::new(reporter);
-    let mut began = Ok(());
-    let mut on_event = |event: &GuardEvent| match event {
-        GuardEvent::Waiting { holder } => reporter.borrow_mut().waiting(name, holder.as_ref()),
-        GuardEvent::Locked { waited_ms } => reporter.borrow_mut().locked(*waited_ms),
-        GuardEvent::Started { .. } => {
-            // Not before: a round that only waited for its lock is not lost when the wait is given up.
-            let device = device.clone();
-            began = log.append(name, visit.attempt, RecordKind::Began { round, device });
-            reporter.borrow_mut().tell(&Event::RoundBegan { case: name, round });
-        }
-        _ => {}
-    };
+    let digests = digests(context, desk.artifacts, case)?;
+    place.announce(&CommandFile::new(visit, digests, token.clone(), &command.run))?;
     let note = NoteRequest {
         path: place.note.clone(),
         token,
     };
-    let finished = {
+    let (round, on) = (visit.round, device.name.clone());
+    let begun = Cell::new(false);
+    let mut began = Ok(());
+    let mut on_event = |event: &GuardEvent| match event {
+        GuardEvent::Waiting { holder } => desk.reporter.borrow_mut().waiting(name, holder.as_ref()),
+        GuardEvent::Locked { waited_ms } => desk.reporter.borrow_mut().locked(*waited_ms),
+        // Not before: a round that only waited for its lock is not lost when the wait is given up.
+        GuardEvent::Started { .. } if !begun.replace(true) => {
+            let device = on.clone();
+            let kind = RecordKind::Began { round, device };
+            began = desk.log.borrow_mut().append(name, visit.attempt, kind);
+            desk.reporter
+                .borrow_mut()
+                .tell(&Event::RoundBegan { case: name, round });
+        }
+        _ => {}
+    };
+    let ran = {
         let mut interrupt = context.interrupt.clone();
-        let run = context
-            .launcher
-            .run_noted(&job, Some(note), context.interrupt, &mut on_event);
+        let run = async {
+            match alternated {
+                Some(control) => {
+                    let beside = Side {
+                        context,
+                        device,
+                        visit,
+                        case: control,
+                        place: beside(&place)?,
+                        facts: desk.log.borrow().facts(&control.name),
+                    };
+                    alternate(&side, &beside, &mut on_event).await
+                }
+                None => side.run(&command, Some(note), &mut on_event).await,
+            }
+        };
         tokio::pin!(run);
         tokio::select! {
             biased;
-            finished = &mut run => finished,
+            ran = &mut run => ran,
             () = interrupt.at_least(Urgency::Finish) => {
-                reporter.borrow_mut().finishing();
+                desk.reporter.borrow_mut().finishing();
                 run.await
             }
         }
     };
     began?;
-    let (outcome, run_ms, waited_ms, stderr) = match finished {
-        Ok(finished) => {
-            let (captured, ended) = (finished.captured, finished.ended);
-            let outcome = judge(context.target, workload, visit.pairs, limit, &captured, &ended);
-            (outcome, ended.ran_ms, ended.waited_ms, captured.stderr)
-        }
-        Err(ProcessError::Cancelled) => return Ok(None),
-        Err(ProcessError::LockTimedOut { .. }) if context.time_over() => return Ok(None),
-        Err(error @ (ProcessError::GuardDied(_) | ProcessError::GuardStopped)) => {
-            let reason = error.to_string();
-            (RunOutcome::RunFailed { reason }, 0, 0, String::new())
-        }
-        Err(source) => {
-            let what = name.to_owned();
-            return Err(RunError::Process { what, source });
-        }
-    };
+    let Some(ran) = ran? else { return Ok(None) };
+    let outcome = settle(ran.outcome, control.is_some(), visit.pairs);
     if let RunOutcome::Incorrect { reason, .. } | RunOutcome::RunFailed { reason } | RunOutcome::TimedOut { reason } =
         &outcome
     {
-        files.after_failure(context, case, &place, &stderr, reason)?;
+        files.after_failure(context, case, &place, &ran.stderr, reason)?;
     }
     let kind = RecordKind::Run {
         round,
-        device,
+        device: on,
         outcome: outcome.clone(),
-        run_ms,
-        waited_ms,
+        run_ms: ran.run_ms,
+        waited_ms: ran.waited_ms,
         recovered: false,
     };
-    log.append(name, visit.attempt, kind)?;
+    desk.log.borrow_mut().append(name, visit.attempt, kind)?;
     Ok(Some(outcome))
 }

@@ -18,6 +18,7 @@ use super::log::Log;
 use super::options::{RunOptions, RunSummary};
 use super::recover::recover;
 use super::rounds::{Visit, in_seeded_order, run_rounds};
+use super::twins::{Twin, twins};
 use crate::build::{Artifacts, Needed, Wanted, build_cases, remove_leftovers};
 use crate::events::{Event, OnEvent, Reporter};
 use crate::interrupt::{Interrupt, Urgency};
@@ -64,7 +65,7 @@ pub fn run(
             frozen,
             log,
         };
-        sweep.recover(&mut reporter)?;
+        sweep.recover(&mut reporter).await?;
         remove_scratch(&dir)?;
         sweep.retry()?;
         sweep.work(crosses, &mut reporter).await?;
@@ -92,7 +93,7 @@ impl Sweep<'_> {
     }
 
     /// Writes what a killed coordinator could not write any more.
-    fn recover(&mut self, reporter: &mut Reporter<'_>) -> Result<(), RunError> {
+    async fn recover(&mut self, reporter: &mut Reporter<'_>) -> Result<(), RunError> {
         let context = Context::new(
             &self.frozen,
             self.options,
@@ -100,7 +101,7 @@ impl Sweep<'_> {
             &self.interrupt,
             self.deadline,
         )?;
-        recover(&context, &mut self.log, &self.artifacts, reporter)?;
+        recover(&context, &mut self.log, &self.artifacts, reporter).await?;
         Ok(())
     }
 
@@ -151,6 +152,21 @@ impl Sweep<'_> {
             }
             if todo.is_empty() {
                 return Ok(());
+            }
+            let twins = if todo.builds.is_empty() {
+                twins(&context, &state, &|name| filter.takes(name))?
+            } else {
+                Vec::new()
+            };
+            if !twins.is_empty() {
+                for Twin { case, attempt, kind } in twins {
+                    self.log.append(&case, attempt, kind.clone())?;
+                    if let RecordKind::Run { outcome, round, .. } = &kind {
+                        let (case, round) = (case.as_str(), *round);
+                        reporter.tell(&Event::RoundDone { case, round, outcome });
+                    }
+                }
+                continue;
             }
             build_cases(
                 &context,

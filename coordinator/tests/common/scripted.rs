@@ -33,6 +33,8 @@ pub struct Scripted {
     pub build: String,
     pub exclusive: Exclusive,
     pub harness_build: String,
+    /// Whether cases of one script are one program. Else each tells the harness its name.
+    pub anonymous: bool,
 }
 
 impl Scripted {
@@ -42,6 +44,7 @@ impl Scripted {
             build: "cp plan.sh \"$1\"; ! grep -q BROKEN plan.sh || { echo 'plan.sh:1: error: BROKEN' >&2; exit 1; }"
                 .to_owned(),
             exclusive: Exclusive::Host,
+            anonymous: false,
             harness_build: "cp harness.sh \"$1\"; chmod +x \"$1\"".to_owned(),
         }
     }
@@ -161,14 +164,18 @@ impl Configured for Scripted {
     fn run(&self, request: &RunRequest) -> CommandSpec {
         let text = |path: &Path| path.to_str().unwrap().to_owned();
         let name = request.case_dir.file_name().unwrap().to_str().unwrap().to_owned();
+        let mut arguments = vec![
+            text(&request.case.artifacts["plan"]),
+            text(&request.control.as_ref().unwrap().artifacts["plan"]),
+            request.pairs.to_string(),
+            name,
+        ];
+        if !self.anonymous {
+            arguments.extend(request.case.plan.attributes.get("label").map(ToString::to_string));
+        }
         CommandSpec {
             program: text(request.harness.unwrap()),
-            arguments: vec![
-                text(&request.case.artifacts["plan"]),
-                text(&request.control.as_ref().unwrap().artifacts["plan"]),
-                request.pairs.to_string(),
-                name,
-            ],
+            arguments,
             environment: BTreeMap::from([(super::MARK.to_owned(), text(&self.calls))]),
         }
     }
@@ -270,7 +277,11 @@ impl Scene {
     }
 
     pub fn case(&self, name: &str, script: &str) -> (Case, Vec<BuildUnit>) {
-        let attributes: Attributes = [("up.value".to_owned(), Value::text(script))].into_iter().collect();
+        let named = [("up.value", script), ("label", name)];
+        let attributes: Attributes = named
+            .map(|(key, value)| (key.to_owned(), Value::text(value)))
+            .into_iter()
+            .collect();
         let plan = Plan {
             target: "scripted".to_owned(),
             text: format!("{script}\n"),
@@ -306,7 +317,7 @@ impl Scene {
                 options: self.target.options(),
                 workloads: vec![WorkloadEntry {
                     workload: workload(),
-                    control: "control".to_owned(),
+                    control: Some("control".to_owned()),
                 }],
                 measure: self.measure.clone(),
                 screened: BTreeMap::new(),

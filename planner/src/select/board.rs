@@ -67,6 +67,11 @@ impl Board {
         format!("{name}-{number}")
     }
 
+    /// Whether a plan is a case already.
+    pub(super) fn has(&self, text: &str) -> bool {
+        self.texts.contains_key(text)
+    }
+
     /// Whether a name is taken.
     pub(super) fn taken(&self, name: &str) -> bool {
         self.names.contains(name)

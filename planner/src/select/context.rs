@@ -71,6 +71,15 @@ impl<'a> Context<'a> {
         &self.choice.workload
     }
 
+    /// ` for workload ...`, where the definition has several.
+    pub(super) fn of_workload(&self) -> String {
+        if self.definition.workloads.len() > 1 {
+            format!(" for workload `{}`", self.workload().name)
+        } else {
+            String::new()
+        }
+    }
+
     pub(super) fn text(&self, assignment: &Assignment) -> String {
         self.rules.text(self.workload(), assignment)
     }

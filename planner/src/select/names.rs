@@ -61,11 +61,29 @@ pub(super) fn unknown(definition: &Definition, known: &BTreeSet<String>, name: &
         );
         return definition.error(&name.span, message);
     }
+    let names: Vec<&str> = expected.iter().map(|name| name.trim_matches('`')).collect();
+    let nearest = nearest(&name.value, &names).map(|name| format!("did you mean `{name}`?"));
     let expected: Vec<String> = expected.into_iter().collect();
     let message = format!(
         "no attribute is called `{}`: expected {}",
         name.value,
         expected.join(", ")
     );
-    definition.error(&name.span, message)
+    let error = definition.error(&name.span, message);
+    match nearest {
+        Some(help) => error.help(help),
+        None => error,
+    }
+}
+
+/// The name that is most like `wanted`, if one is like it at all. What belongs to an operation is compared by its own
+/// part.
+fn nearest<'n>(wanted: &str, names: &[&'n str]) -> Option<&'n str> {
+    let own = |name: &'n str| name.split_once('.').map_or(name, |(_, own)| own);
+    let wanted = wanted.split_once('.').map_or(wanted, |(_, own)| own);
+    let scored = names
+        .iter()
+        .map(|name| (strsim::normalized_damerau_levenshtein(wanted, own(name)), *name));
+    let (likeness, name) = scored.max_by(|a, b| a.0.total_cmp(&b.0).then_with(|| b.1.cmp(a.1)))?;
+    (likeness >= 0.5).then_some(name)
 }

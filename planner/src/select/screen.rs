@@ -52,8 +52,9 @@ impl Screen {
         let values: Vec<Value> = values.iter().map(|value| admitted(&parameter.domain, value)).collect();
         if let Some(value) = values.iter().find(|value| parameter.domain.position(value).is_none()) {
             let message = format!(
-                "`{}` can't be {value}: expected {}",
+                "`{}` can't be {value}{}: expected {}",
                 parameter.name,
+                context.of_workload(),
                 parameter.domain.words()
             );
             return Err(context.definition.error(&choices.span, message).into());

@@ -45,7 +45,7 @@ pub(super) fn exhaustive(
     Ok(())
 }
 
-/// Distinct plans drawn by seed.
+/// Distinct plans drawn by seed; those that are cases already are not counted.
 pub(super) fn random(
     context: &Context<'_>,
     board: &mut Board,
@@ -61,7 +61,8 @@ pub(super) fn random(
             .map_err(|error| context.space_error(error))?;
         let mut plans = Vec::new();
         for plan in sample.assignments {
-            plans.extend(screen.whole(context, plan)?);
+            let drawn = screen.whole(context, plan)?.into_iter();
+            plans.extend(drawn.filter(|plan| !board.has(&context.text(plan))));
         }
         let enough = plans.len() as u64 >= wanted.count;
         let last = draws >= wanted.count.saturating_mul(TRIES);
@@ -73,7 +74,7 @@ pub(super) fn random(
             let found = plans.len();
             let message = if sample.whole {
                 format!(
-                    "random: {} plans are wanted, the screened space holds {found}: all are taken",
+                    "random: {} plans are wanted, the screened space holds {found} that are no case yet: all are taken",
                     wanted.count
                 )
             } else {

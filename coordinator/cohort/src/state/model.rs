@@ -149,6 +149,7 @@ impl<'a> Attempt<'a> {
         let failures = self.rounds.values().filter_map(|round| match round.done()?.outcome {
             RunOutcome::Correct { .. } => None,
             RunOutcome::Incorrect { .. } => Some(Outcome::Incorrect),
+            RunOutcome::Rejected { .. } => Some(Outcome::Rejected),
             RunOutcome::RunFailed { .. } => Some(Outcome::RunFailed),
             RunOutcome::TimedOut { .. } => Some(Outcome::TimedOut),
         });

@@ -33,7 +33,7 @@ pub(crate) fn workload(name: &str) -> WorkloadEntry {
     };
     WorkloadEntry {
         workload,
-        control: format!("{name} control"),
+        control: Some(format!("{name} control")),
     }
 }
 

@@ -367,7 +367,7 @@ fn cohorts_that_somebody_sent() {
             "repeats `v control`",
         ),
         (
-            |m, _| m.workloads[1].control = "v control".into(),
+            |m, _| m.workloads[1].control = Some("v control".into()),
             "control `v control` of workload `w` is not among",
         ),
         (

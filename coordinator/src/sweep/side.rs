@@ -1,0 +1,272 @@
+//! One side of a round: the run of a case, or of the control beside it, with the commands around it.
+//!
+//! `target_api::round` says what happens in which order.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+use cohort::{Case, RunOutcome, mark_script};
+use fs_err as fs;
+use target_api::{Captured, CommandSpec, Limited, Places, Round, RoundCaptured, RunRequest, Verdict};
+
+use super::case_files::Place;
+use super::context::Context;
+use super::device::Device;
+use super::error::RunError;
+use super::outcome::{Seen, judge};
+use super::rounds::Visit;
+use crate::guard::{GuardEvent, Hook, Hooks, LockRequest, NoteRequest};
+use crate::process::{Finished, Job, ProcessError};
+
+/// One side of a round.
+pub(super) struct Side<'a> {
+    pub(super) context: &'a Context<'a>,
+    pub(super) device: &'a Device,
+    pub(super) visit: &'a Visit<'a>,
+    /// What is run: the visit's case, or its control.
+    pub(super) case: &'a Case,
+    pub(super) place: Place,
+    /// What the latest build record of `case` says of its units.
+    pub(super) facts: BTreeMap<String, BTreeMap<String, String>>,
+}
+
+/// What became of it.
+pub(super) struct Ran {
+    pub(super) outcome: RunOutcome,
+    pub(super) run_ms: u64,
+    pub(super) waited_ms: u64,
+    pub(super) stderr: String,
+}
+
+impl<'a> Side<'a> {
+    /// What it does. `control` is what one process calls in turn with the case; `pairs` how often.
+    pub(super) fn describe(&self, control: Option<&'a Case>, pairs: u32) -> Result<Round, RunError> {
+        let (context, visit) = (self.context, self.visit);
+        let workload = &context.workload(self.case)?.workload;
+        let (harness, sources) = (context.harness()?, context.sources());
+        let request = RunRequest {
+            workload,
+            case: context.built(self.case)?,
+            control: control.map(|control| context.built(control)).transpose()?,
+            harness: harness.as_deref(),
+            inputs: &context.dir().workload_inputs(&workload.name),
+            round: visit.round,
+            pairs,
+            case_dir: &self.place.folder,
+        };
+        let places = Places {
+            cohort: context.dir().path(),
+            sources: sources.as_deref(),
+            run_log: &self.place.stdout,
+            device: &self.device.shown,
+            device_lock: self.device.lock.as_deref(),
+        };
+        Ok(context.target.round(&request, &places))
+    }
+
+    /// Does it; the guard notes a good end where `note` says. `None` when it was interrupted.
+    pub(super) async fn run(
+        &self,
+        round: &Round,
+        note: Option<NoteRequest>,
+        on_event: &mut dyn FnMut(&GuardEvent),
+    ) -> Result<Option<Ran>, RunError> {
+        let context = self.context;
+        self.write_files(round)?;
+        let limit = Duration::from_millis(context.manifest().measure.run_timeout_ms);
+        let job = Job {
+            command: &round.run,
+            directory: self.directory(round),
+            lock: context
+                .round_lock(self.device, &self.visit.case.name)
+                .map(|lock| lock.until(context.deadline)),
+            hooks: Hooks {
+                before: round.before.as_ref().map(hook),
+                after: round.after.as_ref().map(hook),
+            },
+            timeout: Some(limit),
+            stdout: &self.place.stdout,
+            stderr: &self.place.stderr,
+        };
+        let finished = match self.finished(
+            context
+                .launcher
+                .run_noted(&job, note, context.interrupt, on_event)
+                .await,
+        )? {
+            End::Finished(finished) => *finished,
+            End::Interrupted => return Ok(None),
+            End::Failed(reason) => {
+                return Ok(Some(Ran {
+                    outcome: RunOutcome::RunFailed { reason },
+                    run_ms: 0,
+                    waited_ms: 0,
+                    stderr: String::new(),
+                }));
+            }
+        };
+        let Finished { captured, ended } = finished;
+        let stderr = captured.stderr.clone();
+        let Some(outcome) = self.judged(round, captured, &ended, limit).await? else {
+            return Ok(None);
+        };
+        Ok(Some(Ran {
+            outcome,
+            run_ms: ended.ran_ms,
+            waited_ms: ended.waited_ms,
+            stderr,
+        }))
+    }
+
+    /// Check, reports and measurement of a run that has ended.
+    pub(super) async fn judged(
+        &self,
+        round: &Round,
+        mut run: Captured,
+        ended: &crate::guard::Ended,
+        limit: Duration,
+    ) -> Result<Option<RunOutcome>, RunError> {
+        let (target, plan) = (self.context.target, &self.case.plan);
+        let workload = &self.context.workload(self.case)?.workload;
+        for name in &round.inspect {
+            if let Ok(bytes) = std::fs::read(self.place.folder.join(name)) {
+                run.files
+                    .insert(name.clone(), String::from_utf8_lossy(&bytes).into_owned());
+            }
+        }
+        let mut captured = RoundCaptured {
+            run,
+            build: self.facts.clone(),
+            ..RoundCaptured::default()
+        };
+        let good = captured.run.exit_code == Some(0) && ended.hook_error.is_none();
+        if let (true, Some(check)) = (good, &round.check) {
+            let stdout = self.place.stderr.with_extension("check");
+            match self.quietly(round, check, &stdout).await? {
+                End::Interrupted => return Ok(None),
+                // Whoever did not come to an end said nothing.
+                End::Failed(reason) => return Ok(Some(self.unchecked(&captured, reason)?)),
+                End::Finished(finished) if finished.ended.timed_out => {
+                    let reason = format!("the check ran longer than {} ms", millis(check, limit));
+                    return Ok(Some(match self.unchecked(&captured, reason)? {
+                        RunOutcome::RunFailed { reason } => RunOutcome::TimedOut { reason },
+                        wrong => wrong,
+                    }));
+                }
+                End::Finished(finished) => captured.check = Some(finished.captured),
+            }
+        }
+        if good && target.verdict(workload, plan, &captured) == Ok(Verdict::Correct) {
+            for report in &round.reports {
+                let stdout = self.place.folder.join(format!("{}.json", report.name));
+                let made = match self.quietly(round, &report.command, &stdout).await? {
+                    End::Interrupted => return Ok(None),
+                    End::Failed(reason) => Captured {
+                        stderr: reason,
+                        ..Captured::default()
+                    },
+                    End::Finished(finished) => finished.captured,
+                };
+                if made.exit_code != Some(0) && stdout.exists() {
+                    fs::remove_file(&stdout)?;
+                }
+                captured.reports.insert(report.name.clone(), made);
+            }
+        }
+        let seen = Seen {
+            workload,
+            plan,
+            captured: &captured,
+            ended,
+            limit,
+        };
+        Ok(Some(judge(target, &seen)))
+    }
+
+    /// The outcome of a run that passed without anybody having checked it.
+    fn unchecked(&self, captured: &RoundCaptured, reason: String) -> Result<RunOutcome, RunError> {
+        let workload = &self.context.workload(self.case)?.workload;
+        Ok(match self.context.target.verdict(workload, &self.case.plan, captured) {
+            Ok(Verdict::Incorrect { reason }) => RunOutcome::Incorrect {
+                reason,
+                measurement: None,
+            },
+            _ => RunOutcome::RunFailed { reason },
+        })
+    }
+
+    /// Runs a check or a report: after the device was let go.
+    async fn quietly(&self, round: &Round, what: &Limited, stdout: &Path) -> Result<End, RunError> {
+        let limit = self.context.manifest().measure.run_timeout_ms;
+        let job = Job {
+            command: &what.command,
+            directory: self.directory(round),
+            lock: None::<LockRequest>,
+            hooks: Hooks::default(),
+            timeout: Some(Duration::from_millis(what.timeout_ms.unwrap_or(limit))),
+            stdout,
+            stderr: &self.place.stderr.with_extension("other"),
+        };
+        let context = self.context;
+        self.finished(context.launcher.run(&job, context.interrupt, &mut |_| ()).await)
+    }
+
+    fn directory<'r>(&'r self, round: &'r Round) -> &'r Path {
+        round.directory.as_deref().unwrap_or(&self.place.folder)
+    }
+
+    fn write_files(&self, round: &Round) -> std::io::Result<()> {
+        for file in &round.files {
+            let path = self.place.folder.join(&file.path);
+            if let Some(parent) = path.parent() {
+                fs::create_dir_all(parent)?;
+            }
+            fs::write(&path, &file.text)?;
+            mark_script(&path, file.text.as_bytes())?;
+        }
+        Ok(())
+    }
+
+    fn finished(&self, result: Result<Finished, ProcessError>) -> Result<End, RunError> {
+        match result {
+            Ok(finished) => Ok(End::Finished(Box::new(finished))),
+            Err(ProcessError::Cancelled) => Ok(End::Interrupted),
+            Err(ProcessError::LockTimedOut { .. }) if self.context.time_over() => Ok(End::Interrupted),
+            Err(error @ (ProcessError::GuardDied(_) | ProcessError::GuardStopped)) => {
+                Ok(End::Failed(error.to_string()))
+            }
+            Err(source) => Err(RunError::Process {
+                what: self.visit.case.name.clone(),
+                source,
+            }),
+        }
+    }
+}
+
+/// How a command of a round ended.
+enum End {
+    Finished(Box<Finished>),
+    /// By Ctrl-C, or the time limit was over before it had the lock.
+    Interrupted,
+    /// Its guard was ended.
+    Failed(String),
+}
+
+fn millis(limited: &Limited, usual: Duration) -> u128 {
+    limited.timeout_ms.map_or(usual.as_millis(), u128::from)
+}
+
+fn hook(limited: &Limited) -> Hook {
+    let CommandSpec {
+        program,
+        arguments,
+        environment,
+    } = &limited.command;
+    Hook {
+        program: program.into(),
+        arguments: arguments.clone(),
+        environment: environment.clone(),
+        timeout_ms: limited.timeout_ms,
+    }
+}
