@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use cohort::{Addition, AdditionKind, CaseState, Manifest, Record, RecordKind, Source, State, Status, WorkloadEntry};
+use planner::definition::judged;
 use planner::{OperationKind, Workload};
 
 use crate::dataset::{
@@ -96,7 +97,11 @@ fn empty_workload(manifest: &Manifest, entry: &WorkloadEntry, state: &State) -> 
         name: workload.name.clone(),
         extents: extents(workload),
         flops: workload.flops(),
-        weight: 1.0,
+        weight: judged(&manifest.definition)
+            .weights
+            .get(&workload.name)
+            .copied()
+            .unwrap_or(1.0),
         control: reference(entry, state),
         has_control: entry.control.is_some(),
         paired: true,
@@ -261,7 +266,7 @@ fn setup(manifest: &Manifest) -> Setup {
         rounds: manifest.measure.rounds,
         pairs: manifest.measure.pairs,
         finalists: manifest.measure.finalists,
-        tie: None,
+        tie: judged(&manifest.definition).tie,
         seed: manifest.measure.seed,
         cross: manifest.measure.cross,
         frozen_at: manifest.origin.frozen_at.to_string(),

@@ -221,3 +221,35 @@ fn the_simplest_of_those_that_tie_comes_first() {
     assert_eq!(members, [("near", 1), ("far", 2)]);
     assert!(winner.flip_rate.is_some_and(|rate| rate > 0.0 && rate < 1.0));
 }
+
+#[test]
+fn the_definition_may_give_a_tie_threshold_and_weights() {
+    let mut it = Fixture::new(&[("one", "c1"), ("two", "c2")]);
+    it.manifest.definition =
+        "[measure]\ntie = 2e6\n[[workload]]\nname = \"one\"\nweight = 3\n[[workload]]\nname = \"two\"".to_owned();
+    // Of the pairs of 10, 9 and 4 ms one lies within 2 ms. Predictions have them all in the opposite order.
+    for (workload, name, plan, ms, predicted) in [
+        ("one", "c1", "c", 10.0, 1.0),
+        ("one", "p1", "p", 9.0, 2.0),
+        ("one", "q1", "q", 4.0, 3.0),
+        ("two", "c2", "c", 10.0, 1.0),
+        ("two", "p2", "p", 5.0, 1.0),
+        ("two", "q2", "q", 20.0, 1.0),
+    ] {
+        it.case(workload, name, "family", &[("model", predicted * 1e6, "ns")]);
+        it.cases.last_mut().unwrap().plan.text = plan.to_owned();
+        quiet(&mut it, name, ms);
+    }
+    let analysis = it.analysis();
+    let judged = &analysis.workloads[0].estimates[0].whole;
+    assert_eq!(
+        (judged.tie_rule, judged.tie_threshold),
+        (TieRule::Definition, Some(0.2))
+    );
+    assert_eq!((judged.comparable_pairs, judged.inversions), (2, 2));
+    let across = analysis.across.as_ref().unwrap();
+    assert_eq!(across.weights, [3.0, 1.0]);
+    // Regrets: c 2.5 and 2, p 2.25 and 1, q 1 and 4. Cubes of the first times the second: 31.25, 11.39, 4.
+    assert_eq!(across.single.as_ref().unwrap().plan, "q");
+    near(Some(across.single.as_ref().unwrap().mean_regret), 4.0_f64.powf(0.25));
+}

@@ -8,6 +8,7 @@ use super::command::{Command, Derived, EstimateTable, Ordered};
 use super::explore::Explore;
 use super::located::Located;
 use super::measure::Measure;
+use super::values::above_zero;
 use crate::parameters::ParameterTable;
 
 /// A sweep definition. The options of the target stand in a table that is named like the target.
@@ -40,7 +41,7 @@ pub struct Document {
 }
 
 /// `[[workload]]`: a named workload, or a kind with extents in place. `layout-sweep workloads` lists the kinds.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WorkloadEntry {
     /// Unique in the definition; the kind too, where `kind` is not given.
@@ -49,6 +50,10 @@ pub struct WorkloadEntry {
     pub kind: Option<Located<String>>,
     /// The case that others of this workload are compared with. Default: the definition's.
     pub control: Option<Located<String>>,
+    /// How much it counts where one plan is wanted for all workloads. Default 1.
+    #[serde(default, deserialize_with = "above_zero")]
+    #[schemars(with = "Option<f64>", extend("exclusiveMinimum" = 0))]
+    pub weight: Option<f64>,
     /// Rows of the activations (`siglip-mlp`, `mlp`).
     pub tokens: Option<Located<i64>>,
     /// Columns of the input (`mlp`).

@@ -6,7 +6,7 @@ use std::fmt;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::values::{at_least_one, at_least_zero};
+use super::values::{at_least_one, at_least_zero, not_negative};
 
 /// A limit of time in milliseconds; written `500ms`, `60s`, `10m`, `2h`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -73,7 +73,7 @@ impl JsonSchema for TimeLimit {
 }
 
 /// `[measure]`: how often each case is measured, and how long anything may take.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Measure {
     /// Rounds for every case, each with the control beside it. Default 4.
@@ -91,6 +91,11 @@ pub struct Measure {
     /// them. Default 0.
     #[serde(deserialize_with = "at_least_zero")]
     pub confirm: u32,
+    /// Cases whose values differ by no more than this, in the objective's unit (nanoseconds, cycles), are tied where
+    /// estimates are judged. Default: what the measured noise says.
+    #[serde(deserialize_with = "not_negative")]
+    #[schemars(with = "Option<f64>", range(min = 0))]
+    pub tie: Option<f64>,
     /// Seed of inputs and of the order of cases in a round. Default 1.
     #[serde(deserialize_with = "at_least_zero")]
     pub seed: u64,
@@ -107,6 +112,7 @@ impl Default for Measure {
             pairs: 1,
             finalists: 24,
             confirm: 0,
+            tie: None,
             seed: 1,
             build_timeout: TimeLimit { milliseconds: 120_000 },
             run_timeout: TimeLimit { milliseconds: 60_000 },

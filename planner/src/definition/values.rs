@@ -127,3 +127,25 @@ fn whole<'de, D: Deserializer<'de>, N: TryFrom<i64>>(deserializer: D, least: i64
     }
     N::try_from(n).map_err(|_| D::Error::custom(format!("{n} is too large")))
 }
+/// A finite number that is not negative.
+pub(super) fn not_negative<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+    number(deserializer, "a number that is not negative", |number| number >= 0.0)
+}
+
+/// A finite number above zero.
+pub(super) fn above_zero<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+    number(deserializer, "a number above zero", |number| number > 0.0)
+}
+
+fn number<'de, D: Deserializer<'de>>(
+    deserializer: D,
+    expected: &str,
+    good: impl Fn(f64) -> bool,
+) -> Result<Option<f64>, D::Error> {
+    let number = f64::deserialize(deserializer)?;
+    if number.is_finite() && good(number) {
+        Ok(Some(number))
+    } else {
+        Err(D::Error::custom(format!("expected {expected}, found {number}")))
+    }
+}
