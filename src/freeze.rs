@@ -67,18 +67,24 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
 
 /// Where the cohort of a definition is or may be.
 struct Search {
-    /// The newest one that was frozen from this very text.
-    same: Option<Frozen>,
-    /// The newest one that was frozen from this definition, whatever its text was.
-    newest: Option<Frozen>,
+    /// Those that were frozen from this definition, the newest last, and whether its text was this very one.
+    cohorts: Vec<(Frozen, bool)>,
     /// The first folder that is free.
     free: PathBuf,
     text: String,
 }
 
+impl Search {
+    /// The newest one that was frozen from this very text.
+    fn same(self) -> Option<Frozen> {
+        let mut cohorts = self.cohorts.into_iter().rev();
+        cohorts.find_map(|(frozen, same)| same.then_some(frozen))
+    }
+}
+
 /// The cohort that was frozen from this very text, if there is one and no new one is wanted.
 pub(crate) fn find(definition: &Path, place: &Place) -> Result<Option<Frozen>, Failure> {
-    Ok(search(definition, place)?.same.filter(|_| !place.new))
+    Ok(search(definition, place)?.same().filter(|_| !place.new))
 }
 
 /// The cohort that was frozen from this text: an existing one, or a new one, whose cases are shown to `check` before
@@ -88,19 +94,13 @@ pub(crate) fn open_or_freeze(
     place: &Place,
     check: impl FnOnce(&Selection) -> Result<(), Failure>,
 ) -> Result<(Frozen, bool), Failure> {
-    let Search {
-        same,
-        newest,
-        free,
-        text,
-    } = search(definition, place)?;
-    if let (Some(frozen), false) = (same, place.new) {
-        return Ok((frozen, false));
-    }
-    if let Some(frozen) = &newest
-        && !place.new
+    let found = search(definition, place)?;
+    let free = found.free.clone();
+    if !place.new
+        && let Some((newest, _)) = found.cohorts.last()
     {
-        return Err(edited(definition, frozen, &text));
+        let edited = edited(definition, newest, &found.text);
+        return found.same().map(|frozen| (frozen, false)).ok_or(edited);
     }
     let planning = Planning::of_path(definition)?;
     let selection = planning.select()?;
@@ -111,7 +111,7 @@ pub(crate) fn open_or_freeze(
     match freezing::freeze(&planning, &selection, &free) {
         Ok(frozen) => Ok((frozen, true)),
         // Another run may have frozen the same text just now: then its cohort is this one's too.
-        Err(failure) if !place.new => match search(definition, place)?.same {
+        Err(failure) if !place.new => match search(definition, place)?.same() {
             Some(frozen) => Ok((frozen, false)),
             None => Err(failure),
         },
@@ -131,8 +131,7 @@ fn search(definition: &Path, place: &Place) -> Result<Search, Failure> {
         );
     }
     let mut found = Search {
-        same: None,
-        newest: None,
+        cohorts: Vec::new(),
         free: first.clone(),
         text,
     };
@@ -141,10 +140,8 @@ fn search(definition: &Path, place: &Place) -> Result<Search, Failure> {
         let frozen = open(&found.free)?;
         let origin = Path::new(&frozen.manifest().origin.definition_path);
         if origin.file_name() == definition.file_name() {
-            if frozen.manifest().definition == found.text {
-                found.same = Some(open(&found.free)?);
-            }
-            found.newest = Some(frozen);
+            let same = frozen.manifest().definition == found.text;
+            found.cohorts.push((frozen, same));
         } else if number == 1 {
             let (folder, origin) = (found.free.display(), origin.display());
             return Err(

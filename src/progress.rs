@@ -19,6 +19,9 @@ pub(crate) struct Display {
     last_line: Instant,
     repeat: String,
     running: Option<String>,
+    /// Whom it waits for now.
+    waiting: Option<String>,
+    built: u64,
 }
 
 impl Display {
@@ -39,6 +42,8 @@ impl Display {
             last_line: Instant::now(),
             repeat,
             running: None,
+            waiting: None,
+            built: 0,
         }
     }
 
@@ -55,8 +60,12 @@ impl Display {
             Event::CacheUnused { unit, why } => {
                 self.say(&format!("building {} without the build cache: {why}", short(unit)));
             }
-            Event::Built { case, outcome } => self.built(case, outcome),
+            Event::Built { case, outcome } => {
+                self.waiting = None;
+                self.built(case, outcome);
+            }
             Event::Waiting { what, holder } => {
+                self.waiting = Some(held_by(*holder));
                 self.say(&format!(
                     "waiting for the device ({}): {}",
                     short(what),
@@ -70,7 +79,10 @@ impl Display {
                     held_by(*holder)
                 ));
             }
-            Event::RoundBegan { case, round } => self.running = Some(format!("{case} (round {})", round + 1)),
+            Event::RoundBegan { case, round } => {
+                self.waiting = None;
+                self.running = Some(format!("{case} (round {})", round + 1));
+            }
             Event::RoundDone { case, outcome, .. } => self.ended(case, outcome),
             Event::Recovered { case, round } => {
                 self.say(&format!(
@@ -92,9 +104,9 @@ impl Display {
         }
     }
 
-    fn built(&self, case: &str, outcome: &BuildOutcome) {
+    fn built(&mut self, case: &str, outcome: &BuildOutcome) {
         match outcome {
-            BuildOutcome::Built { .. } => {}
+            BuildOutcome::Built { .. } => self.built += 1,
             BuildOutcome::Rejected { reason } => self.say(&format!("rejected: `{case}`: {reason}")),
             BuildOutcome::BuildFailed { reason } => self.failed("build-failed", case, reason),
             BuildOutcome::TimedOut { reason } => self.failed("timed-out", case, reason),
@@ -141,9 +153,14 @@ impl Display {
         if progress.failed > 0 {
             message.push(format!("{} failed", progress.failed));
         }
+        if self.built > 0 {
+            message.push(format!("{} cases built", self.built));
+        }
         if let Some(bar) = &self.bar {
-            if let (false, Some(running)) = (building, &self.running) {
-                message.push(running.clone());
+            match (&self.waiting, &self.running) {
+                (Some(holder), _) => message.push(format!("waiting for the device, {holder}")),
+                (None, Some(running)) if !building => message.push(running.clone()),
+                _ => {}
             }
             bar.set_prefix(word);
             bar.set_length(all);

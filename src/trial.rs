@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{ArgGroup, Args};
 use cohort::{RunOutcome, Snapshot};
+use coordinator::scratch::scratch;
 use coordinator::{ExitCode, RunOptions};
 use planner::select::{Chosen, SelectedWorkload, Selection, assignment_from_toml};
 use serde::Serialize;
@@ -99,9 +100,7 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
     planning.definition.measure.pairs = arguments.pairs;
     planning.definition.measure.finalists = 0;
     planning.definition.explore.value.adaptive = None;
-    let folder = tempfile::Builder::new()
-        .prefix("layout-sweep-try-")
-        .tempdir()
+    let folder = scratch("try")
         .map_err(|error| Failure::because(ExitCode::Failure, "no temporary folder can be made", error))?;
     let trial = measure(
         &planning,

@@ -17,6 +17,7 @@ pub mod machine;
 mod orphans;
 pub mod process;
 mod runtime;
+pub mod scratch;
 pub mod status;
 mod steps;
 pub mod sweep;

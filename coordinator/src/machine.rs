@@ -14,6 +14,7 @@ use crate::host::{HostError, read_host};
 use crate::interrupt::Interrupt;
 use crate::lock::{HOST_DEVICE, Mode, device_lock_path};
 use crate::process::{Job, Launcher, ProcessError};
+use crate::scratch::scratch;
 use crate::steps::{Steps, StepsEnd, StepsError, how_it_ended};
 use crate::tools::{ToolError, find_all};
 
@@ -200,7 +201,7 @@ async fn run(
     interrupt: &Interrupt,
     on_event: &mut dyn FnMut(&GuardEvent),
 ) -> Result<Captured, MachineError> {
-    let scratch = tempfile::Builder::new().prefix("layout-sweep-probe-").tempdir()?;
+    let scratch = scratch("probe")?;
     let folder = scratch.path().join("probe");
     fs::create_dir(&folder)?;
     let log = scratch.path().join("build.log");
@@ -226,7 +227,7 @@ async fn run(
             StepsError::Io(error) => MachineError::Io(error),
         })?;
     if let StepsEnd::Failed(reason, _) | StepsEnd::Broken(reason) | StepsEnd::TimedOut(reason) = end {
-        // The log is what helps, so the folder stays.
+        // The log is what helps, so the folder stays until the next probe.
         let log = scratch.keep().join("build.log");
         return Err(MachineError::Build { reason, log });
     }

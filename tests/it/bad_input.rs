@@ -189,3 +189,105 @@ fn a_cohort_belongs_to_its_own_definition() {
     let (_, stderr) = bench.expect(2, &["analyze", "cohorts/quick", "--report", "cohorts/quick-2"]);
     assert!(stderr.contains("holds a cohort"), "{stderr}");
 }
+
+#[test]
+fn options_that_mean_nothing() {
+    let bench = Bench::quick();
+    let before = tree(bench.root());
+    let both = ["sweep", "cohorts/quick.toml", "--only", "plain", "--exclude", "plain"];
+    let (_, stderr) = bench.expect(2, &both);
+    assert!(stderr.contains("leave no case"), "{stderr}");
+    let nowhere = ["try", "cohorts/quick.toml", "--case", "plain", "--workload", "nowhere"];
+    let (_, stderr) = bench.expect(2, &nowhere);
+    assert!(stderr.contains("--workload"), "{stderr}");
+    assert!(tree(bench.root()) == before, "something was written");
+
+    let frozen = bench.json(&["freeze", "cohorts/quick.toml", "--format", "json"]);
+    assert!(
+        frozen["new"] == true && frozen["cases"].as_u64().unwrap() > 1,
+        "{frozen}"
+    );
+    for (options, says) in [
+        (&["--only", "plain", "--exclude", "pl*"][..], "leave no case"),
+        (&["--accept", "foo"][..], "machine.NAME"),
+        (&["--only", "nobody"][..], "no such case"),
+    ] {
+        let (_, stderr) = bench.expect(2, &[&["run", "cohorts/quick"], options].concat());
+        assert!(stderr.contains(says), "{stderr}");
+    }
+    assert!(bench.records("cohorts/quick").is_empty());
+}
+
+#[test]
+fn damaged_records_end_every_command_alike() {
+    let bench = Bench::quick();
+    let lock = bench.path("device.lock").display().to_string();
+    bench.expect(0, &["freeze", "cohorts/quick.toml"]);
+    let run = [
+        "run",
+        "cohorts/quick",
+        "--only",
+        "plain",
+        "--device-lock",
+        &lock,
+        "--format",
+        "json",
+    ];
+    let ran = bench.json(&run);
+    assert!(ran["rounds_done"].as_u64().unwrap() > 0, "{ran}");
+    let records = bench.path("cohorts/quick/records");
+    let file = std::fs::read_dir(records).unwrap().next().unwrap().unwrap().path();
+    let text = fs_err::read_to_string(&file).unwrap();
+    fs_err::write(&file, text.replacen('{', "}", 1)).unwrap();
+    for command in [
+        &["run", "cohorts/quick"][..],
+        &["sweep", "cohorts/quick.toml"],
+        &["analyze", "cohorts/quick"],
+        &["status", "cohorts/quick"],
+    ] {
+        let (_, stderr) = bench.expect(4, command);
+        assert!(
+            stderr.contains(".jsonl") && stderr.contains("line 1"),
+            "{command:?}: {stderr}"
+        );
+    }
+    let (_, stderr) = bench.expect(4, &["run", "cohorts/quick"]);
+    assert!(stderr.contains("help: ") && stderr.contains("verify"), "{stderr}");
+    assert!(!bench.path("reports/quick").exists());
+}
+
+#[test]
+fn a_full_disk_while_the_report_is_written() {
+    let bench = Bench::quick();
+    let lock = bench.path("device.lock").display().to_string();
+    bench.expect(0, &["sweep", "cohorts/quick.toml", "--device-lock", &lock]);
+    let files = tree(&bench.path("reports/quick"));
+    let binary = env!("CARGO_BIN_EXE_layout-sweep");
+    // Files may not grow beyond some KiB; without the trap the limit's signal would end the process first.
+    let limited = |report: &str| {
+        let script = "trap '' XFSZ; ulimit -f 8; exec \"$0\" analyze cohorts/quick --report \"$1\"";
+        let mut command = std::process::Command::new("sh");
+        command.args(["-c", script, binary, report]).current_dir(bench.root());
+        command.output().unwrap()
+    };
+    for report in ["reports/quick", "reports/fresh"] {
+        let output = limited(report);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{stderr}");
+        assert!(
+            stderr.contains("File too large") && stderr.contains("report"),
+            "{stderr}"
+        );
+    }
+    let now = tree(&bench.path("reports/quick"));
+    let changed = now.iter().filter(|file| !files.contains(file)).map(|(path, _)| path);
+    let changed: Vec<_> = changed.collect();
+    assert!(
+        now.len() == files.len() && changed.is_empty(),
+        "the earlier report stays whole: {changed:?}"
+    );
+    let left = tree(&bench.path("reports/fresh"));
+    let names: Vec<_> = left.iter().map(|(path, _)| path).collect();
+    assert!(names.is_empty(), "half a report: {names:?}");
+    bench.expect(0, &["analyze", "cohorts/quick", "--report", "reports/fresh"]);
+}

@@ -72,7 +72,7 @@ pub fn write_with(analysis: &mut Analysis, further: &[(&str, Vec<u8>)], folder: 
     }
     fs_err::File::open(folder)?.sync_all()?;
     temporary.close()?;
-    lock.release()?;
+    drop(lock);
     Ok(())
 }
 

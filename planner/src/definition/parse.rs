@@ -72,6 +72,11 @@ impl Definition {
                     own = source.options(name, value)?;
                 }
             }
+            None if !root.get_ref().contains_key("target") => {
+                let message =
+                    "it has no `target`: expected the machine that plans are built for, as in `target = \"cpu\"`";
+                return Err(source.error(&(0..0), message).help("`layout-sweep targets` lists them"));
+            }
             None => {}
         }
         let mut document = Document::deserialize(toml::Deserializer::from(root)).map_err(|error| {
