@@ -233,8 +233,10 @@ pub struct WorkloadRow {
     pub control: String,
     /// Whether it has a control.
     pub has_control: bool,
-    /// Whether case and control were measured side by side; otherwise values do not vary.
+    /// Whether case and control were measured side by side; otherwise every case stands by itself.
     pub paired: bool,
+    /// Whether values vary; where they do not, any difference counts.
+    pub varies: bool,
     /// Median of the control's normalised values over the pairs of all cases, in the objective's unit.
     pub control_value: Option<f64>,
     /// Median of all peak probes, in GFLOP/s. Measured.
@@ -297,7 +299,7 @@ impl WorkloadRow {
     /// where values do not vary, its ratio does.
     #[must_use]
     pub fn shows_a_gain(&self) -> bool {
-        let bound = |figure: Figure| if self.paired { figure.upper } else { Some(figure.median) };
+        let bound = |figure: Figure| if self.varies { figure.upper } else { Some(figure.median) };
         self.best()
             .into_iter()
             .any(|(case, figure)| case.name != self.control && bound(figure).is_some_and(|bound| bound < 1.0))

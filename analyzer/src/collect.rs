@@ -105,6 +105,7 @@ fn empty_workload(manifest: &Manifest, entry: &WorkloadEntry, state: &State) -> 
         control: reference(entry, state),
         has_control: entry.control.is_some(),
         paired: true,
+        varies: true,
         cases: Vec::new(),
         screened,
         legal_plans: manifest.chosen_from.legal_plans.get(&workload.name).cloned(),

@@ -202,7 +202,7 @@ pub fn compare(first: &Dataset, second: &Dataset, max_regression: Option<f64>) -
 fn cases(dataset: &Dataset) -> Vec<(&str, &CaseData, bool)> {
     let each = dataset.workloads.iter().flat_map(|workload| {
         let cases = workload.cases.iter();
-        cases.map(|case| (workload.name.as_str(), case, workload.paired))
+        cases.map(|case| (workload.name.as_str(), case, workload.varies))
     });
     each.filter(|(_, case, _)| case.chosen != Chosen::Confirmation)
         .collect()

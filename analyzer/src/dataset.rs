@@ -308,9 +308,11 @@ pub struct WorkloadData {
     pub control: String,
     /// Whether it has a control.
     pub has_control: bool,
-    /// Whether case and control were measured side by side. Otherwise values do not vary, and every ratio is a value
-    /// over the median of the control's own.
+    /// Whether case and control were measured side by side. Otherwise every ratio is a value over the median of the
+    /// control's own.
     pub paired: bool,
+    /// Whether values vary: measured side by side, or some case has two values that differ.
+    pub varies: bool,
     /// Its cases, in the order of the cohort: the manifest's first, then those of each addition.
     pub cases: Vec<CaseData>,
     /// Screened geometries: operation, orientation, how many.

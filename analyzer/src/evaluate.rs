@@ -58,21 +58,28 @@ pub(crate) fn figure(samples: &[f64]) -> Result<Option<Figure>, stats::error::Sa
     }))
 }
 
-/// The ratio by which a case is ranked: the median of its pairs, or exactly 1 for the control. `None` without pairs.
+/// Whether a case's ratio is 1 by definition: that of the control, unless it stands by itself and its values vary. Then 1 is
+/// the median of its own values over their median, and they have an interval as those of any other case.
+pub(crate) fn is_one(workload: &WorkloadData, case: &CaseData) -> bool {
+    case.name == workload.control && (workload.paired || !workload.varies)
+}
+
+/// The ratio by which a case is ranked: the median of its pairs, or exactly 1 for the control ([`is_one`]). `None` without
+/// pairs.
 pub(crate) fn ratio_to_control(
     workload: &WorkloadData,
     case: &CaseData,
 ) -> Result<Option<Figure>, stats::error::SampleError> {
-    if case.name == workload.control {
+    if is_one(workload, case) {
         return Ok((!case.pairs.is_empty()).then_some(Figure::OF_CONTROL));
     }
     figure(&case.ratios())
 }
 
-/// The ratio by which a case is ranked, round by round: always 1 for the control.
+/// The ratio by which a case is ranked, round by round: always 1 for the control ([`is_one`]).
 fn ratios_by_round(workload: &WorkloadData, case: &CaseData) -> Vec<f64> {
     let ratios = case.ratios_by_round();
-    if case.name == workload.control {
+    if is_one(workload, case) {
         vec![1.0; ratios.len()]
     } else {
         ratios
@@ -111,7 +118,7 @@ pub(crate) fn estimates(
         .into_iter()
         .map(|(name, prediction)| {
             let terms = Terms {
-                varies: workload.paired,
+                varies: workload.varies,
                 one: control_value,
                 tie: setup.tie,
                 with_bias: has_bias(&prediction.unit, &setup.objective.unit),
@@ -166,12 +173,15 @@ fn whole<'a>(
             (Some(reason), _) => reason,
             (None, None) => "not predicted",
             (None, Some(prediction)) => {
-                let is_control = case.name == workload.control;
                 samples.extend(ratio_to_control(workload, case)?.map(|ranked| Sample {
                     name: &case.name,
                     predicted: prediction.value,
                     ranked,
-                    draws: if is_control { vec![1.0] } else { case.ratios() },
+                    draws: if is_one(workload, case) {
+                        vec![1.0]
+                    } else {
+                        case.ratios()
+                    },
                     rounds: ratios_by_round(workload, case),
                     normalised: normalised_median(&case.pairs, median_peak, |pair| pair.case),
                 }));

@@ -277,7 +277,7 @@ fn ratio(workload: &WorkloadData, a: &CaseData, b: &CaseData, seed: u64) -> Resu
     let enough = [(ratio_a, &draws_a), (ratio_b, &draws_b)]
         .iter()
         .all(|(ratio, draws)| ratio.is_exact() || draws.len() >= FEWEST);
-    let is_known = enough && workload.paired;
+    let is_known = enough && workload.varies;
     Ok(Some(Figure {
         median: found.point,
         lower: is_known.then_some(found.lower),
@@ -287,7 +287,7 @@ fn ratio(workload: &WorkloadData, a: &CaseData, b: &CaseData, seed: u64) -> Resu
 }
 
 fn differs(workload: &WorkloadData, ratio: Figure) -> Option<bool> {
-    if !workload.paired || ratio.is_exact() {
+    if !workload.varies || ratio.is_exact() {
         return Some(ratio.median.total_cmp(&1.0).is_ne());
     }
     ratio

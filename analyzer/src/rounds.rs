@@ -170,6 +170,12 @@ pub(crate) fn settle_pairing(workload: &mut WorkloadData) -> Result<(), AnalyzeE
     let own: Vec<f64> = control.pairs.iter().map(|pair| pair.case).collect();
     let mut pairs = workload.cases.iter().flat_map(|case| &case.pairs).peekable();
     workload.paired = pairs.peek().is_none() || pairs.any(|pair| !is_single(pair));
+    let differ = |case: &CaseData| {
+        case.pairs
+            .windows(2)
+            .any(|two| two[0].case.total_cmp(&two[1].case).is_ne())
+    };
+    workload.varies = workload.paired || workload.cases.iter().any(differ);
     let replacement = if workload.paired {
         None
     } else {

@@ -57,6 +57,7 @@ fn workload_row(workload: &WorkloadData, setup: &Setup) -> Result<WorkloadRow, A
         control: workload.control.clone(),
         has_control: workload.has_control,
         paired: workload.paired,
+        varies: workload.varies,
         control_value,
         median_peak_gflops: median_peak,
         noise: noise(workload)?,

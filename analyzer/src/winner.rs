@@ -35,7 +35,7 @@ pub(crate) fn winner(workload: &WorkloadData, rows: &[CaseRow], seed: u64) -> Re
     let Some((_, best, ratio)) = candidates.first().copied() else {
         return Ok(None);
     };
-    let (ties, undecided) = if workload.paired {
+    let (ties, undecided) = if workload.varies {
         (simultaneous(workload, &candidates, seed)?, too_few(&candidates))
     } else {
         let same = candidates

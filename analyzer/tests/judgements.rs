@@ -253,3 +253,44 @@ fn the_definition_may_give_a_tie_threshold_and_weights() {
     assert_eq!(across.single.as_ref().unwrap().plan, "q");
     near(Some(across.single.as_ref().unwrap().mean_regret), 4.0_f64.powf(0.25));
 }
+
+/// Five repetitions each, nothing beside them: 10, 8 and 8.01 ms with noise of a percent.
+#[test]
+fn values_that_vary_without_a_control_beside_them() {
+    let mut it = Fixture::new(&[("mlp", "control")]);
+    for (name, ms) in [("control", 10.0), ("a", 8.0), ("b", 8.01), ("c", 12.0)] {
+        it.case("mlp", name, name, &[("model", ms * 1e6, "ns")]);
+        it.built(name, 1);
+        for round in 0..4 {
+            let pairs: Vec<(f64, f64, f64)> = (0..3)
+                .map(|call| {
+                    (
+                        ms * 1e6 * (1.0 + 0.003 * f64::from((5 * round + 7 * call) % 4)),
+                        1.0,
+                        1.0,
+                    )
+                })
+                .collect();
+            let mut measurement = common::measurement(&pairs);
+            measurement.samples.retain(|sample| sample.of == target_api::Of::Case);
+            measurement.probes.clear();
+            it.run(name, 1, round, cohort::RunOutcome::Correct { measurement });
+        }
+    }
+    let analysis = it.analysis();
+    let workload = &analysis.workloads[0];
+    assert!(!workload.paired && workload.varies);
+    let control = workload.case("control").unwrap().ratio.unwrap();
+    assert!(control.samples == 12 && control.lower.is_some_and(|lower| lower < 1.0));
+    // One sample never decides: a and b can't be told apart, the others can.
+    let winner = workload.winner.as_ref().unwrap();
+    assert_eq!(
+        (winner.case.as_str(), winner.ties.as_deref()),
+        ("a", Some(&["b".to_owned()][..]))
+    );
+    assert!(winner.flip_rate.is_some_and(|rate| rate > 0.0));
+    let judged = &workload.estimates[0].whole;
+    assert_eq!((judged.tie_rule, judged.comparable_pairs), (TieRule::Intervals, 5));
+    assert!(judged.cross_fitted_regret.is_some());
+    assert!(markdown(&analysis).contains("no control beside the case; median"));
+}

@@ -38,7 +38,8 @@ pub(crate) fn verdict(workload: &WorkloadRow, winner: &Winner, show: impl Fn(&st
         let each = members.map(|member| format!("{} ({})", show(&member.case), member.changes));
         let rest = winner.simplest_first.len().saturating_sub(SIMPLEST);
         lines.push(format!(
-            "Of these the simplest first, by attributes that differ from the control's plan: {}{}.",
+            "Of these the simplest first, by attributes that differ from the plan of {}: {}{}.",
+            role(workload),
             each.collect::<Vec<String>>().join(", "),
             if rest > 0 {
                 format!(" and {rest} more")
@@ -68,7 +69,7 @@ pub(crate) fn verdict(workload: &WorkloadRow, winner: &Winner, show: impl Fn(&st
         ));
     }
     // What does not vary can't flatter.
-    if winner.confirmed.is_empty() && winner.case != workload.control && workload.paired {
+    if winner.confirmed.is_empty() && winner.case != workload.control && workload.varies {
         lines.push(
             "Not confirmed by a fresh build: the rounds that chose it also measured it, which flatters it.".to_owned(),
         );

@@ -254,6 +254,8 @@ fn measured(out: &mut String, analysis: &Analysis) {
             name(&workload.control),
             if workload.paired {
                 "case and control called in turn"
+            } else if workload.varies {
+                "no control beside the case"
             } else {
                 "values do not vary, no control beside the case"
             },
