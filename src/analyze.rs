@@ -1,5 +1,6 @@
 //! `layout-sweep analyze`, and the end of `sweep`.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use analyzer::{Analysis, AnalyzeError};
@@ -10,6 +11,7 @@ use coordinator::ExitCode;
 use crate::failure::Failure;
 use crate::output::{Format, narrate, print, print_json};
 use crate::place::report_of;
+use crate::planning::Planning;
 
 /// Arguments of `analyze`.
 #[derive(Args)]
@@ -54,7 +56,7 @@ pub(crate) fn analyze(cohort: &Path, report: &Path, format: Format) -> Result<Ex
             report.display()
         )));
     }
-    let (analysis, code) = match analyzer::analyze(&snapshot, report) {
+    let (analysis, code) = match analyzer::analyze_with(&snapshot, report, &parameters(&snapshot)) {
         Ok(analysis) => (analysis, ExitCode::Done),
         Err(AnalyzeError::NoCorrectCase { analysis, report }) => {
             narrate(&format!(
@@ -77,6 +79,22 @@ pub(crate) fn analyze(cohort: &Path, report: &Path, format: Format) -> Result<Ex
     };
     show(&analysis, cohort, report, format)?;
     Ok(code)
+}
+
+/// For each workload the attributes that are a plan's parameters, as the target says them for the frozen definition; none
+/// of a cohort whose target or definition this program does not know.
+fn parameters(snapshot: &Snapshot) -> BTreeMap<String, Vec<String>> {
+    let manifest = snapshot.frozen.manifest();
+    let path = &manifest.origin.definition_path;
+    let Ok(planning) = Planning::of_frozen(path, &manifest.definition, &manifest.machine) else {
+        return BTreeMap::new();
+    };
+    let workloads = manifest.workloads.iter().filter_map(|entry| {
+        let space = planning.configured.space(&entry.workload).ok()?;
+        let names = space.parameters.into_iter().map(|parameter| parameter.name);
+        Some((entry.workload.name.clone(), names.collect()))
+    });
+    workloads.collect()
 }
 
 fn show(analysis: &Analysis, cohort: &Path, report: &Path, format: Format) -> Result<(), Failure> {

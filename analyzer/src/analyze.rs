@@ -1,5 +1,6 @@
 //! The whole way: from a cohort on disk to a report on disk.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use cohort::Snapshot;
@@ -21,12 +22,23 @@ const PAGE: &str = "report.html";
 /// Errors: [`AnalyzeError::NoCorrectCase`] when nothing can be compared, after the report was written all the same;
 /// every other error before anything was renamed into place, or by the operating system.
 pub fn analyze(snapshot: &Snapshot, report: &Path) -> Result<Analysis, AnalyzeError> {
+    analyze_with(snapshot, report, &BTreeMap::new())
+}
+
+/// [`analyze`], where something is known of the target: for each workload the attributes that are a plan's parameters. The
+/// others follow from them; without this the page can't tell the two apart.
+pub fn analyze_with(
+    snapshot: &Snapshot,
+    report: &Path,
+    parameters: &BTreeMap<String, Vec<String>>,
+) -> Result<Analysis, AnalyzeError> {
     let mut analysis = evaluate(&dataset(snapshot)?)?;
     fs_err::create_dir_all(report)?;
     let links = page::Links::find(snapshot.frozen.dir(), report)?;
     let page = page::render(&page::Input {
         analysis: &analysis,
         links: &links,
+        parameters,
     })?;
     write_with(&mut analysis, &[(PAGE, page)], report)?;
     if analysis.has_winner() {

@@ -33,6 +33,6 @@ pub mod tables;
 mod winner;
 
 pub use analysis::Analysis;
-pub use analyze::{analyze, dataset};
+pub use analyze::{analyze, analyze_with, dataset};
 pub use dataset::Dataset;
 pub use error::AnalyzeError;

@@ -5,6 +5,7 @@
 mod browser;
 mod common;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
@@ -18,10 +19,11 @@ use serde_json::json;
 
 /// The page of an analysis.
 fn rendered(analysis: &Analysis) -> String {
-    let links = Links::default();
+    let (links, parameters) = (Links::default(), BTreeMap::new());
     let input = Input {
         analysis,
         links: &links,
+        parameters: &parameters,
     };
     String::from_utf8(page::render(&input).unwrap()).unwrap()
 }
@@ -85,6 +87,29 @@ fn the_answer_and_the_first_cases_stand_before_any_script() {
     }
     assert!(before.len() < 100_000, "{} bytes", before.len());
     assert!(page.contains("default-src 'none'"));
+}
+
+#[test]
+fn the_winner_is_repeated_from_its_parameters_alone() {
+    let page_with = |parameters: &BTreeMap<String, Vec<String>>| {
+        let mut analysis = RICH.clone();
+        let workload = &mut analysis.workloads[0];
+        let winner = workload.winner.as_ref().unwrap().case.clone();
+        let row = workload.cases.iter_mut().find(|row| row.name == winner).unwrap();
+        row.attributes.set("up.rows", Value::Integer(4));
+        row.attributes.set("up.bytes", Value::Integer(4096));
+        let input = Input {
+            analysis: &analysis,
+            links: &Links::default(),
+            parameters,
+        };
+        String::from_utf8(page::render(&input).unwrap()).unwrap()
+    };
+    let known = page_with(&BTreeMap::from([("mlp".to_owned(), vec!["up.rows".to_owned()])]));
+    assert!(known.contains("try cohorts/example.toml --plan plan.toml"));
+    assert!(known.contains("<pre>[up]\nrows = 4</pre>"));
+    let unknown = page_with(&BTreeMap::new());
+    assert!(unknown.contains("some may follow from others") && unknown.contains("bytes = 4096"));
 }
 
 #[test]

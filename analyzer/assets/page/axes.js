@@ -51,7 +51,8 @@ function axisOver(low, high, { log = false, name = "", most = 6, pad = 0.04, cli
   start -= margin; end += margin;
   if (clip !== null && !useLog) start = Math.max(start, clip);
   const ticks = (useLog ? logTicks(from(start), from(end), most) : linearTicks(start, end, most)).map(to);
-  return { to, from, log: useLog, option: {
+  const longest = Math.max(...ticks.map((tick) => tickWord(from(tick)).length), 1);
+  return { to, from, log: useLog, longest, option: {
     type: "value", min: start, max: end, name, nameLocation: "middle", nameGap: 28, scale: true,
     nameTextStyle: { color: theme.soft, fontSize: 12 },
     axisLabel: { customValues: ticks, formatter: (value) => tickWord(from(value)), color: theme.soft, fontSize: 12, hideOverlap: true },
@@ -61,4 +62,5 @@ function axisOver(low, high, { log = false, name = "", most = 6, pad = 0.04, cli
   } };
 }
 
-const vertical = (option, gap = 46) => ({ ...option, nameGap: gap, nameRotate: 90 });
+// As an upright axis: its name stands beside the longest label.
+const vertical = ({ option, longest }) => ({ ...option, nameGap: 14 + 7 * longest, nameRotate: 90 });

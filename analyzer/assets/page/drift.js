@@ -26,7 +26,7 @@ chart("drift", {
     return {
       legend: legend({ data: ["a round", "disturbed", "running median"] }),
       grid: { left: 8, right: 14, top: 28, bottom: 22, containLabel: true },
-      xAxis: x.option, yAxis: vertical(y.option, 44),
+      xAxis: x.option, yAxis: vertical(y),
       series: [
         { type: "custom", silent: true, clip: true, tooltip: { show: false }, data: times.map((time, at) => [time, drift.least[at], drift.most[at]]),
           renderItem: (_, api) => { const [px, top] = api.coord([api.value(0), api.value(2)]); const [, bottom] = api.coord([api.value(0), api.value(1)]); return { type: "line", shape: { x1: px, x2: px, y1: top, y2: bottom }, style: { stroke: theme.mark, opacity: 0.3, lineWidth: 1 } }; } },

@@ -20,7 +20,7 @@ chart("regret", {
     return {
       legend: legend({ itemWidth: 26 }),
       grid: { left: 8, right: 14, top: 30, bottom: 22, containLabel: true },
-      xAxis: x.option, yAxis: vertical(y.option, 42),
+      xAxis: x.option, yAxis: vertical(y),
       series: [
         ...curves.map(({ name, curve, index }) => ({ name, type: "line", step: "end", symbol: SHAPES[index % 7], symbolSize: 6, showSymbol: curve.budgets.length < 60, data: step(curve), lineStyle: { color: palette()[index % 7], width: 2, type: DASHES[index % 4] }, itemStyle: { color: palette()[index % 7] } })),
         { name: "at random, on average", type: "line", symbol: "none", data: random.budgets.map((budget, at) => [x.to(budget), random.regrets[at]]), lineStyle: { color: theme.soft, width: 1.5, type: "dotted" }, itemStyle: { color: theme.soft } },

@@ -71,7 +71,7 @@ chart("residuals", {
       grid: { left: 8, right: 12, top: 16, bottom: 24, containLabel: true },
       xAxis: { type: "category", data: shown.map((_, at) => String(at)), name: shown.length < groups.length ? `${attribute.name}: the ${MOST_GROUPS} most frequent of ${groups.length} values` : attribute.name, nameLocation: "middle", nameGap: 28, nameTextStyle: { color: theme.soft, fontSize: 12 }, axisLine: { lineStyle: { color: theme.line } }, axisTick: { show: false },
         axisLabel: { color: theme.ink, fontSize: 12, interval: 0, hideOverlap: true, formatter: (value) => shortName(shown[Number(value)].value, 16) } },
-      yAxis: vertical(y.option, 44),
+      yAxis: vertical(y),
       series: [
         { type: "boxplot", data: boxes, boxWidth: [8, 46], itemStyle: { color: "transparent", borderColor: theme.soft, borderWidth: 1.3 }, silent: true, tooltip: { show: false } },
         { type: "custom", data: points, clip: true, renderItem(params, api) {

@@ -2,9 +2,11 @@
 
 use std::fmt::Write as _;
 
+use planner::Attributes;
 use planner::select::plan_to_toml;
 
 use super::escape::{lines, shell, text};
+use super::html::Input;
 use crate::analysis::{Analysis, CaseRow, Winner, WorkloadRow};
 use crate::format::{UNDEFINED, counted, or_dash, percent, ratio_with_interval, shown_unit, significant, value};
 use crate::report::verdict;
@@ -19,7 +21,8 @@ pub(crate) fn case_link(name: &str) -> String {
 }
 
 /// The answer for one workload.
-pub(crate) fn answer(out: &mut String, analysis: &Analysis, workload: &WorkloadRow) {
+pub(crate) fn answer(out: &mut String, input: &Input<'_>, workload: &WorkloadRow) {
+    let analysis = input.analysis;
     let decided = workload
         .winner
         .as_ref()
@@ -46,7 +49,7 @@ pub(crate) fn answer(out: &mut String, analysis: &Analysis, workload: &WorkloadR
         let _ = write!(out, "<li>{}</li>", folded(&line));
     }
     let _ = write!(out, "<li>Chosen because: {}</li></ul>", folded(&case.because));
-    repeat(out, analysis, workload, case);
+    repeat(out, input, workload, case);
 }
 
 fn headline(analysis: &Analysis, workload: &WorkloadRow, winner: &Winner) -> String {
@@ -67,12 +70,20 @@ fn headline(analysis: &Analysis, workload: &WorkloadRow, winner: &Winner) -> Str
         Some(ratio) => (ratio, " of confirmation"),
         None => (winner.ratio, ""),
     };
-    format!(
-        "Take {case}: {} of the control’s {objective} ({}{confirmed}), <b>{} times as fast</b> as {control}.",
-        ratio_with_interval(ratio),
-        counted(ratio.samples, "pair"),
-        significant(1.0 / ratio.median, 3),
-    )
+    // Near 1 three digits would say nothing.
+    let digits = if ratio.median > 0.99 { 5 } else { 3 };
+    let times = significant(1.0 / ratio.median, digits);
+    let said = if workload.paired {
+        let pairs = counted(ratio.samples, "pair");
+        format!(
+            "{} of the control’s {objective} ({pairs}{confirmed})",
+            ratio_with_interval(ratio)
+        )
+    } else {
+        let ratio = significant(ratio.median, 4);
+        format!("{ratio} of the control’s {objective} (values do not vary)")
+    };
+    format!("Take {case}: {said}, <b>{times} times as fast</b> as {control}.")
 }
 
 fn figures(out: &mut String, analysis: &Analysis, workload: &WorkloadRow, winner: &Winner, case: &CaseRow) {
@@ -111,7 +122,7 @@ fn figures(out: &mut String, analysis: &Analysis, workload: &WorkloadRow, winner
         let range = format!("{:.3} to {:.3}", noise.q05, noise.q95);
         all.push(("control against itself, 90 % of pairs", range, origin));
     }
-    if winner.case != workload.control {
+    if winner.case != workload.control && workload.paired {
         let state = match winner.confirmed.len() {
             0 => "no".to_owned(),
             builds => format!("yes, {}", counted(builds, "fresh build")),
@@ -138,38 +149,42 @@ pub(crate) fn folded(line: &str) -> String {
     )
 }
 
-fn repeat(out: &mut String, analysis: &Analysis, workload: &WorkloadRow, case: &CaseRow) {
-    let _ = write!(
-        out,
-        "<h4>Repeat it</h4>{}",
-        code(&again(&analysis.setup.definition_path, case))
-    );
-    let _ = write!(out, "<h4>Its plan</h4>{}", code(&case.plan));
-    if let Some(toml) = toml(case) {
-        let _ = write!(
-            out,
-            "<details><summary>Its attributes as TOML, those of {} and what follows from them</summary>{}</details>",
-            text(&workload.name),
-            code(&toml)
-        );
-    }
-}
-
-/// The command that builds and measures this case beside its control: the definition names it, unless results added it.
-fn again(definition: &str, case: &CaseRow) -> String {
-    let definition = shell(definition);
-    if case.chosen.is_adaptive() {
-        format!(
-            "layout-sweep sweep {definition}   # the sweep adds {} by itself",
-            shell(&case.name)
-        )
+fn repeat(out: &mut String, input: &Input<'_>, workload: &WorkloadRow, case: &CaseRow) {
+    let definition = shell(&input.analysis.setup.definition_path);
+    let parameters = input.parameters.get(&workload.name);
+    out.push_str("<h4>Repeat it</h4>");
+    if !case.chosen.is_adaptive() {
+        // The definition names it.
+        let command = format!("layout-sweep try {definition} --case {}", shell(&case.name));
+        out.push_str(&code(&command));
+    } else if parameters.is_some() {
+        let of = if input.analysis.workloads.len() > 1 {
+            format!(" --workload {}", shell(&workload.name))
+        } else {
+            String::new()
+        };
+        out.push_str(&code(&format!("layout-sweep try {definition} --plan plan.toml{of}")));
     } else {
-        format!("layout-sweep try {definition} --case {}", shell(&case.name))
+        let name = shell(&case.name);
+        let command = format!("layout-sweep sweep {definition}   # the sweep adds {name} by itself");
+        out.push_str(&code(&command));
     }
-}
-
-fn toml(case: &CaseRow) -> Option<String> {
-    (!case.attributes.is_empty()).then(|| plan_to_toml(&case.attributes))
+    let _ = write!(out, "<h4>Its plan</h4>{}", code(&case.plan));
+    let chosen: Attributes = case
+        .attributes
+        .iter()
+        .filter(|(name, _)| parameters.is_none_or(|all| all.iter().any(|one| one == name)))
+        .map(|(name, value)| (name.to_owned(), value.clone()))
+        .collect();
+    if !chosen.is_empty() {
+        let summary = if parameters.is_some() {
+            "The plan as TOML, for <code>plan.toml</code>"
+        } else {
+            "Its attributes as TOML: some may follow from others"
+        };
+        let toml = code(&plan_to_toml(&chosen));
+        let _ = write!(out, "<details><summary>{summary}</summary>{toml}</details>");
+    }
 }
 
 /// Text to copy.

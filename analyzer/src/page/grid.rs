@@ -54,7 +54,9 @@ pub(crate) fn columns(data: &Data) -> Vec<Column> {
         add("workload", "workload", "", 18, false);
     }
     add("ratio", "ratio", data.origin, 9, true);
-    add("interval", "95 % interval", "derived", 27, false);
+    if cases.lower.iter().any(Option::is_some) {
+        add("interval", "95 % interval", "derived", 27, false);
+    }
     add(
         "value",
         &format!("{}, {}", data.objective, data.unit),

@@ -1,5 +1,6 @@
 //! The page as a whole.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::answer::answer;
@@ -21,6 +22,8 @@ pub struct Input<'a> {
     pub analysis: &'a Analysis,
     /// Where the logs lie.
     pub links: &'a Links,
+    /// For each workload the attributes that are a plan's parameters, as far as known.
+    pub parameters: &'a BTreeMap<String, Vec<String>>,
 }
 
 /// Charts: the id, the heading, what is shown and where its figures come from.
@@ -163,7 +166,7 @@ fn top(out: &mut String, input: &Input<'_>, data: &Data) {
     let together = consents.map(|line| format!("Accepted: {line}"));
     let together: Vec<String> = together.chain(together_lines(analysis, str::to_owned)).collect();
     sections::list(out, &together);
-    per_workload(out, analysis, |out, workload| answer(out, analysis, workload));
+    per_workload(out, analysis, |out, workload| answer(out, input, workload));
     out.push_str("</section>\n<section id=\"cases\"><h2>Cases</h2><div id=\"filter\" class=\"filter\" hidden></div>");
     grid::table(out, data, &input.links.base);
     out.push_str(
