@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::num::NonZeroU32;
 
 use planner::{Attributes, Value};
+use stats::interval::Bootstrap;
 use stats::paired::{PairedRatios, can_still_win, winner_set};
 
 use crate::analysis::{CaseRow, Confirmed, Figure, Member, Winner};
@@ -22,7 +23,7 @@ const ENOUGH: usize = 12;
 /// confirmation, crosses included, and what can't be told from it. The control's ratio is 1, without any spread.
 ///
 /// Ties: of the cases whose interval still reaches the winner's (the others are out by a wide margin), those in the
-/// simultaneous 95 % winner set of [`winner_set`]. Where values do not vary: those with the same ratio.
+/// simultaneous 95 % winner set of [`winner_set`], with fewer resamples beyond 2,000 contenders. Where values do not vary: those with the same ratio.
 pub(crate) fn winner(workload: &WorkloadData, rows: &[CaseRow], seed: u64) -> Result<Option<Winner>, AnalyzeError> {
     let mut candidates: Vec<(usize, &CaseRow, Figure)> = rows
         .iter()
@@ -153,7 +154,19 @@ fn simultaneous(
         }
     }
     let ratios: Vec<PairedRatios> = contenders.iter().map(|(_, ratios)| ratios.clone()).collect();
-    let set = winner_set(&ratios, resampling(seed)).map_err(|e| failed(workload, e.into()))?;
+    let plan = Bootstrap {
+        resamples: affordable(ratios.len()),
+        ..resampling(seed)
+    };
+    let set = winner_set(&ratios, plan).map_err(|e| failed(workload, e.into()))?;
     let members = set.members.iter().filter(|member| **member != 0);
     Ok(Some(members.map(|member| contenders[*member].0.clone()).collect()))
+}
+
+/// Resamples for a winner set of so many contenders: as many as usual, and fewer where all comparisons would take minutes,
+/// but 200, of which the bound is the eleventh largest.
+fn affordable(contenders: usize) -> NonZeroU32 {
+    let comparisons = (contenders * contenders).max(1);
+    let most = u32::try_from(8_000_000_000 / comparisons).unwrap_or(u32::MAX);
+    NonZeroU32::new(most.clamp(200, RESAMPLES.get())).unwrap_or(RESAMPLES)
 }

@@ -14,7 +14,12 @@ pub(crate) fn drift_lines(analysis: &Analysis, workload: &WorkloadRow, show: imp
     };
     let unit = &analysis.setup.objective.unit;
     let mut lines = vec![format!(
-        "The control took {} {} in the first half of {} and {} in the second (medians, measured): {}.",
+        "{} took {} {} in the first half of {} and {} in the second (medians, measured): {}.",
+        if workload.has_control {
+            "The control"
+        } else {
+            "The first measured case"
+        },
         value(drift.first_half, unit),
         shown_unit(unit).0,
         counted(drift.rounds, "round"),
@@ -33,10 +38,14 @@ pub(crate) fn drift_lines(analysis: &Analysis, workload: &WorkloadRow, show: imp
         });
         let rest = drift.disturbed.len().saturating_sub(most);
         lines.push(format!(
-            "{} measured during a disturbance of the control: {}{}; paired ratios cancel what disturbs both calls alike.",
+            "{} measured during a disturbance: {}{}; paired ratios cancel what disturbs both calls alike.",
             counted(drift.disturbed.len(), "round"),
             which.collect::<Vec<String>>().join(", "),
-            if rest > 0 { format!(" and {rest} more") } else { String::new() }
+            if rest > 0 {
+                format!(" and {rest} more")
+            } else {
+                String::new()
+            }
         ));
     }
     lines

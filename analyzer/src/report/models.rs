@@ -189,6 +189,5 @@ fn ceiling(judged: &Judgement) -> String {
 /// That an estimate orders as well as these measurements can tell.
 fn beyond(judged: &Judgement) -> Option<String> {
     let (spearman, ceiling) = judged.spearman.zip(judged.ceiling)?;
-    let reached = judged.ceiling_interval.map_or(ceiling, |ends| ends.lower);
-    (spearman >= reached).then(|| "its order is as good as measurements this noisy can tell".to_owned())
+    (spearman >= ceiling).then(|| "its order is as good as measurements this noisy can tell".to_owned())
 }

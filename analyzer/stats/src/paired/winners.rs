@@ -70,14 +70,9 @@ pub fn winner_set(cases: &[PairedRatios], plan: Bootstrap) -> Result<WinnerSet, 
         .min_by(|i, j| points[*i].total_cmp(&points[*j]))
         .ok_or(WinnerError::NoCases)?;
 
-    let mut rng = SplitMix64::new(plan.seed);
-    let deviations: Vec<Deviations> = cases
-        .iter()
-        .zip(&points)
-        .map(|(case, point)| Deviations::draw(case, *point, plan, &mut rng))
-        .collect();
+    let deviations = Deviations::draw(cases, &points, plan);
     let members = (0..cases.len())
-        .filter(|i| !is_beaten(*i, &points, &deviations, level))
+        .filter(|i| !deviations.is_beaten(*i, &points, level))
         .collect();
     Ok(WinnerSet {
         best,
@@ -86,62 +81,76 @@ pub fn winner_set(cases: &[PairedRatios], plan: Bootstrap) -> Result<WinnerSet, 
     })
 }
 
-/// The bootstrap distribution of one case's log median, centred on its point.
+/// The bootstrap distributions of the cases' log medians, each centred on its point.
 struct Deviations {
+    /// Draw by draw, the cases side by side: every draw is read once for each case.
     values: Vec<f64>,
-    variance: f64,
+    variances: Vec<f64>,
 }
 
 impl Deviations {
-    fn draw(case: &PairedRatios, point: f64, plan: Bootstrap, rng: &mut SplitMix64) -> Self {
-        let ratios = case.ratios();
-        let mut drawn = Vec::with_capacity(ratios.len());
-        let values: Vec<f64> = (0..plan.resamples.get())
-            .filter_map(|_| {
+    /// Draws case after case, so that a case's draws do not depend on those that follow.
+    fn draw(cases: &[PairedRatios], points: &[f64], plan: Bootstrap) -> Self {
+        let resamples = plan.resamples.get() as usize;
+        let mut rng = SplitMix64::new(plan.seed);
+        let mut values = vec![0.0; resamples * cases.len()];
+        let mut variances = Vec::with_capacity(cases.len());
+        let mut drawn = Vec::new();
+        for (at, (case, point)) in cases.iter().zip(points).enumerate() {
+            let ratios = case.ratios();
+            let own = values.iter_mut().skip(at).step_by(cases.len());
+            let (mut sum, mut squares) = (0.0, Vec::with_capacity(resamples));
+            for value in own {
                 drawn.clear();
                 drawn.extend(
                     (0..ratios.len())
                         .filter_map(|_| rng.index(ratios.len()))
                         .map(|index| ratios[index]),
                 );
-                median_in_place(&mut drawn).map(|median| median.ln() - point)
-            })
-            .collect();
-        let n = values.len() as f64;
-        let mean = values.iter().sum::<f64>() / n;
-        let variance = values.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>() / n;
-        Self { values, variance }
+                // A case has ratios, so that there is a median.
+                *value = median_in_place(&mut drawn).map_or(0.0, |median| median.ln() - point);
+                sum += *value;
+                squares.push(*value);
+            }
+            let n = resamples as f64;
+            let mean = sum / n;
+            variances.push(squares.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>() / n);
+        }
+        Self { values, variances }
     }
-}
 
-/// Whether some case is better than case `i` by more than chance explains.
-fn is_beaten(i: usize, points: &[f64], deviations: &[Deviations], level: f64) -> bool {
-    let spread = |j: usize| (deviations[i].variance + deviations[j].variance).sqrt();
-    let others = || (0..points.len()).filter(move |j| *j != i);
-    // Without spread there is no chance to weigh against.
-    if others().any(|j| spread(j) <= 0.0 && points[j] < points[i]) {
-        return true;
+    /// Whether some case is better than case `i` by more than chance explains.
+    fn is_beaten(&self, i: usize, points: &[f64], level: f64) -> bool {
+        let spreads: Vec<f64> = self
+            .variances
+            .iter()
+            .map(|variance| (self.variances[i] + variance).sqrt())
+            .collect();
+        let others = || (0..points.len()).filter(move |j| *j != i);
+        // Without spread there is no chance to weigh against.
+        if others().any(|j| spreads[j] <= 0.0 && points[j] < points[i]) {
+            return true;
+        }
+        let worst = others()
+            .filter(|j| spreads[*j] > 0.0)
+            .map(|j| (points[i] - points[j]) / spreads[j])
+            .max_by(f64::total_cmp);
+        // A bound below zero would let a case lose against a worse one, so that one that nobody is ahead of stays.
+        let Some(worst) = worst.filter(|worst| *worst > 0.0) else {
+            return false;
+        };
+        let largest_of = |draw: &[f64]| {
+            let own = draw[i];
+            let each = draw.iter().zip(&spreads).enumerate();
+            each.filter(|(j, (_, spread))| *j != i && **spread > 0.0)
+                .fold(f64::NEG_INFINITY, |most, (_, (value, spread))| {
+                    most.max((value - own) / spread)
+                })
+        };
+        let mut largest: Vec<f64> = self.values.chunks(points.len()).map(largest_of).collect();
+        largest.sort_unstable_by(f64::total_cmp);
+        quantile_of_sorted(&largest, level).is_some_and(|bound| worst > bound.max(0.0))
     }
-    let rivals: Vec<(usize, f64)> = others().map(|j| (j, spread(j))).filter(|(_, s)| *s > 0.0).collect();
-    let Some(worst) = rivals
-        .iter()
-        .map(|(j, s)| (points[i] - points[*j]) / s)
-        .max_by(f64::total_cmp)
-    else {
-        return false;
-    };
-    let mut largest: Vec<f64> = (0..deviations[i].values.len())
-        .filter_map(|draw| {
-            let own = deviations[i].values[draw];
-            rivals
-                .iter()
-                .map(|(j, s)| (deviations[*j].values[draw] - own) / s)
-                .max_by(f64::total_cmp)
-        })
-        .collect();
-    largest.sort_unstable_by(f64::total_cmp);
-    // A bound below zero would let a case lose against a worse one.
-    quantile_of_sorted(&largest, level).is_some_and(|bound| worst > bound.max(0.0))
 }
 
 #[cfg(test)]
