@@ -6,8 +6,9 @@ pub static FIGURES: &[(&str, &str, &str)] = &[
         "ratio",
         "measured",
         "median over all counted pairs of (call of the case / neighbouring call of the control); below 1 the case is \
-         faster. Where values do not vary: value over the median of the control's own values. The control's own is 1 by definition, \
-         in every rank, correlation and regret; what it measured beside itself is the noise",
+         faster. Without a call of the control beside it: value over the median of the control's own values. The control's own \
+         is 1 by definition (with an interval where it stands by itself and varies), in every rank, correlation and regret; \
+         what it measured beside itself is the noise",
     ),
     (
         "interval",
