@@ -35,7 +35,7 @@ chart("calibration", {
     series.push(ring(made.at(state.picked)));
     return {
       legend: legend({ data: series.filter((one) => one.name && one.id !== "ring").map((one) => one.name) }),
-      grid: { left: 8, right: 14, top: 34, bottom: 24, containLabel: true, outerBoundsMode: "same" },
+      grid: { left: 26, right: 14, top: 34, bottom: 24, containLabel: true, outerBoundsMode: "same" },
       xAxis: x.option, yAxis: vertical(y), series,
       tooltip: tooltip({ formatter: ({ value }) => (value?.length === 3 ? tip(value[2], `measured ${significant(of(value[2])[0], 4)} ${unit}`, `predicted ${significant(of(value[2])[1], 4)} ${estimate.unit}`) : "") }),
     };

@@ -6,52 +6,75 @@ use std::fmt::Write as _;
 use super::answer::{case_link, folded};
 use super::escape::text;
 use crate::analysis::{Analysis, WorkloadRow};
+use crate::dataset::Outcome;
 use crate::format::{counted, grouped, or_dash, significant};
 use crate::report::{FIGURES, coverage_lines, disturbed_line, drift_lines};
 
 /// Names of failed cases that are shown before they are folded.
 const NAMES: usize = 12;
 
-/// Outcomes, reasons, how many, which.
+/// What kind of reason it is: the name of the rule that refused, or the reason without the place of its log.
+fn kind(reason: &str) -> &str {
+    let rule = reason
+        .split_once("refused by rule `")
+        .and_then(|(_, rest)| rest.split_once('`'));
+    let without_log = reason.split_once("; log `").map_or(reason, |(why, _)| why);
+    rule.map_or(without_log, |(rule, _)| rule)
+}
+
+/// Outcomes, kinds of reasons, how many, which.
 pub(crate) fn rejected(out: &mut String, workload: &WorkloadRow) {
     if workload.failures.is_empty() {
         out.push_str("<p class=\"empty\">None: every case that was run has a result.</p>");
         return;
     }
-    let most = workload.failures.iter().map(|row| row.cases.len()).max().unwrap_or(1);
-    let mut rows: Vec<_> = workload.failures.iter().collect();
-    rows.sort_by_key(|row| std::cmp::Reverse(row.cases.len()));
+    let mut groups: BTreeMap<(Outcome, &str), (&str, Vec<String>)> = BTreeMap::new();
+    for row in &workload.failures {
+        let group = groups.entry((row.outcome, kind(&row.reason)));
+        let (_, names) = group.or_insert_with(|| (&row.reason, Vec::new()));
+        names.extend(row.cases.iter().cloned());
+    }
+    let most = groups.values().map(|(_, names)| names.len()).max().unwrap_or(1);
+    let mut rows: Vec<_> = groups.into_iter().collect();
+    rows.sort_by_key(|(_, (_, names))| std::cmp::Reverse(names.len()));
     out.push_str(
         "<div class=\"scroll\"><table class=\"plain reasons\"><thead><tr><th scope=\"col\">outcome</th><th scope=\"col\" \
          class=\"n\">cases</th><th scope=\"col\">reason</th><th scope=\"col\">which</th></tr></thead><tbody>",
     );
-    for row in rows {
-        let word = row.outcome.word();
-        let share = 100 * row.cases.len() / most;
-        let names = |names: &[String]| {
+    for ((outcome, kind), (example, names)) in rows {
+        let word = outcome.word();
+        let share = 100 * names.len() / most;
+        let links = |names: &[String]| {
             names
                 .iter()
                 .map(|name| case_link(name))
                 .collect::<Vec<String>>()
                 .join(", ")
         };
-        let which = if row.cases.len() > NAMES {
+        let which = if names.len() > NAMES {
             format!(
                 "{}, <details><summary>{} more</summary>{}</details>",
-                names(&row.cases[..NAMES]),
-                row.cases.len() - NAMES,
+                links(&names[..NAMES]),
+                names.len() - NAMES,
                 // A page of twenty thousand links would be slow to no end: the table filters by reason.
-                names(&row.cases[NAMES..row.cases.len().min(NAMES + 200)])
+                links(&names[NAMES..names.len().min(NAMES + 200)])
             )
         } else {
-            names(&row.cases)
+            links(&names)
+        };
+        let why = match (kind, names.len()) {
+            ("", _) => "-".to_owned(),
+            (kind, 1) if kind.len() < example.len() => format!("<b>{}</b>: {}", text(kind), folded(example)),
+            (kind, _) if kind.len() < example.len() => {
+                format!("<b>{}</b>, for one: {}", text(kind), folded(example))
+            }
+            (kind, _) => folded(kind),
         };
         let _ = write!(
             out,
             "<tr><td><span class=\"outcome\" data-outcome=\"{word}\">{word}</span></td><td class=\"n\">{}<span \
-             class=\"bar\" style=\"width:{share}%\"></span></td><td>{}</td><td>{which}</td></tr>",
-            row.cases.len(),
-            folded(if row.reason.is_empty() { "-" } else { &row.reason }),
+             class=\"bar\" style=\"width:{share}%\"></span></td><td>{why}</td><td>{which}</td></tr>",
+            names.len(),
         );
     }
     out.push_str("</tbody></table></div>");
@@ -166,4 +189,18 @@ pub(crate) fn meaning(out: &mut String) {
         );
     }
     out.push_str("</dl>");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reasons_of_one_kind_stand_together() {
+        let refused = |tile: u32| format!("unit `p`: refused by rule `sram`: tile {tile}; log `cases/a/build.log`");
+        assert_eq!(kind(&refused(1)), kind(&refused(2)));
+        assert_eq!(kind(&refused(1)), "sram");
+        assert_eq!(kind("signal 11; log `cases/b/run.log`"), "signal 11");
+        assert_eq!(kind(""), "");
+    }
 }
