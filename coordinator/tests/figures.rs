@@ -94,3 +94,54 @@ fn ten_thousand_cases() {
     assert_eq!(scene.target.total(), count);
     scene.assert_clean();
 }
+
+/// All cases but two have the records of the second one under their own names: what is asked for is what they cost to
+/// read, not to run. `FIGURE_CASES` asks for another number than 100,000.
+#[test]
+#[ignore = "figures, not a check"]
+fn memory_of_many_cases() {
+    use std::io::Write as _;
+    let count = std::env::var("FIGURE_CASES").map_or(100_000, |text| text.parse::<usize>().unwrap());
+    let mut scene = Scene::new();
+    (scene.measure.rounds, scene.measure.pairs) = (1, 1);
+    let names: Vec<String> = (1..count).map(|n| format!("case-{n:06}")).collect();
+    let cases: Vec<_> = names.iter().map(|name| (name.as_str(), "VALUE=100")).collect();
+    let begin = Instant::now();
+    scene.freeze(&cases);
+    println!(
+        "freeze of {count} cases: {:?}, peak memory {:.0} MiB",
+        begin.elapsed(),
+        peak_mib()
+    );
+    let only = vec!["control".to_owned(), names[0].clone()];
+    scene.run_with(|options| options.only.clone_from(&only)).unwrap();
+    let folder = scene.cohort().join("records");
+    let file = std::fs::read_dir(&folder).unwrap().next().unwrap().unwrap().path();
+    let text = std::fs::read_to_string(&file).unwrap();
+    let own = format!("\"case\":\"{}\"", names[0]);
+    let templates: Vec<serde_json::Value> = text
+        .lines()
+        .filter(|line| line.contains(&own))
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(templates.len(), 3);
+    let writer = "20990101T000000.000000000Z-1-figures";
+    let mut out = std::io::BufWriter::new(std::fs::File::create(folder.join(format!("{writer}.jsonl"))).unwrap());
+    let numbered = names[1..]
+        .iter()
+        .flat_map(|name| templates.iter().map(move |line| (name, line)));
+    for (sequence, (name, line)) in numbered.enumerate() {
+        let mut line = line.clone();
+        (line["case"], line["writer"], line["sequence"]) = (name.as_str().into(), writer.into(), sequence.into());
+        writeln!(out, "{line}").unwrap();
+    }
+    out.flush().unwrap();
+    drop(out);
+    let begin = Instant::now();
+    let summary = scene.run();
+    assert_eq!((summary.counts.correct, summary.rounds_done), (count as u64, 0));
+    println!("resume: {:?}, peak memory {:.0} MiB", begin.elapsed(), peak_mib());
+    let begin = Instant::now();
+    coordinator::status(&scene.cohort(), &[]).unwrap();
+    println!("status: {:?}, peak memory {:.0} MiB", begin.elapsed(), peak_mib());
+}
