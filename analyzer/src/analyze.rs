@@ -25,7 +25,7 @@ pub fn analyze(snapshot: &Snapshot, report: &Path) -> Result<Analysis, AnalyzeEr
     analyze_with(snapshot, report, &BTreeMap::new())
 }
 
-/// [`analyze`], where something is known of the target: for each workload the attributes that are a plan's parameters. The
+/// [`analyze()`], where something is known of the target: for each workload the attributes that are a plan's parameters. The
 /// others follow from them; without this the page can't tell the two apart.
 pub fn analyze_with(
     snapshot: &Snapshot,

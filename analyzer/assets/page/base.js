@@ -14,6 +14,8 @@ const word = (column, row) => {
   const code = column.codes[row];
   return defined(code) ? column.words[code] : null;
 };
+// What ratios refer to: a control, or only the first measured case.
+const referenceWord = (workload) => (workload.has_control ? "control" : "reference");
 const workloadOf = (row) => data.workloads[cases.workload[row]];
 
 // An element with attributes, listeners (`onclick`) and children: elements or text.

@@ -6,7 +6,7 @@ chart("drift", {
   draw(made) {
     const { drift } = chartedWorkload();
     const count = drift.seconds.length;
-    if (!count) return chartedWorkload().paired ? "No round measured the control." : "Values do not vary here, so the control is not run beside each case.";
+    if (!count) return chartedWorkload().varies ? "Fewer than 2 rounds measured the control beside a case." : "Values do not vary here, so the control is not run beside each case.";
     const span = drift.seconds[count - 1];
     const [one, unit] = span > 7200 ? [3600, "hours"] : span > 180 ? [60, "minutes"] : [1, "seconds"];
     const times = drift.seconds.map((seconds) => seconds / one);

@@ -34,7 +34,7 @@ const familyNames = data.workloads.map((workload, at) => {
 
 function markOf(row) {
   const workload = workloadOf(row);
-  if (row === workload.control) return { colour: theme.ink, shape: STAR, name: "control", size: 1.5 };
+  if (row === workload.control) return { colour: theme.ink, shape: STAR, name: referenceWord(workload), size: 1.5 };
   const index = Math.max(familyNames[cases.workload[row]].indexOf(cases.family.codes[row]), 0);
   return { colour: palette()[index % 7], shape: SHAPES[(index + Math.floor(index / 7)) % 7], name: word(cases.family, row), size: 1 };
 }

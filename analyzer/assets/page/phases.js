@@ -32,7 +32,7 @@ chart("phases", {
       grid: { left: 6, right: 18, top: 30, bottom: 22, containLabel: true },
       xAxis: { ...x.option, min: 0 },
       yAxis: { type: "category", inverse: true, triggerEvent: true, data: rows.map(String), axisTick: { show: false }, axisLine: { show: false },
-        axisLabel: { interval: 0, fontSize: 11.5, color: (value) => (Number(value) === state.picked ? theme.mark : theme.ink), formatter: (value) => shortName(cases.name[Number(value)], 26) + (Number(value) === workload.control ? "  (control)" : "") } },
+        axisLabel: { interval: 0, fontSize: 11.5, color: (value) => (Number(value) === state.picked ? theme.mark : theme.ink), formatter: (value) => shortName(cases.name[Number(value)], 26) + (Number(value) === workload.control ? `  (${referenceWord(workload)})` : "") } },
       series: parts.map((part, index) => ({ name: part.name, type: "bar", stack: "all", barCategoryGap: "22%", itemStyle: { ...phaseLook(index), borderColor: theme.page, borderWidth: 0.5 },
         data: rows.map((row) => ({ value: part.value(row) ?? 0, row })) })),
       tooltip: tooltip({ formatter: ({ data: { row } }) => tip(row, ...parts.filter((part) => part.value(row)).map((part) => `${part.name} ${significant(part.value(row), 4)} ${data.unit}`)) }),

@@ -34,7 +34,7 @@ const ties = data.workloads.map((workload) => new Set(workload.ties));
 function tagWord(row) {
   const workload = workloadOf(row);
   if (workload.winner === row) return "winner";
-  if (workload.control === row) return "control";
+  if (workload.control === row) return referenceWord(workload);
   return ties[cases.workload[row]].has(row) ? "tie" : null;
 }
 

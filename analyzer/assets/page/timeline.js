@@ -50,7 +50,7 @@ chart("timeline", {
     const row = state.picked >= 0 ? state.picked : workload.winner;
     if (!defined(row)) return "Pick a case to see its phases in time.";
     const lanes = [laneOf(row)];
-    if (defined(workload.control) && workload.control !== row) lanes.push({ ...laneOf(workload.control), name: `${cases.name[workload.control]} (control)` });
+    if (defined(workload.control) && workload.control !== row) lanes.push({ ...laneOf(workload.control), name: `${cases.name[workload.control]} (${referenceWord(workload)})` });
     if (!lanes[0].spans.length) return `${cases.name[row]} has no phases.`;
     return timelineOption(lanes.filter((lane) => lane.spans.length), data.unit, `${data.origin} medians`, made.box, workload.phases.map(({ name }) => name));
   },

@@ -9,7 +9,7 @@ use super::escape::{lines, shell, text};
 use super::html::Input;
 use crate::analysis::{Analysis, CaseRow, Winner, WorkloadRow};
 use crate::format::{UNDEFINED, counted, or_dash, percent, ratio_with_interval, shown_unit, significant, value};
-use crate::report::verdict;
+use crate::report::{role, verdict};
 
 /// Beyond so many characters a line is folded.
 const LONG: usize = 320;
@@ -55,13 +55,15 @@ pub(crate) fn answer(out: &mut String, input: &Input<'_>, workload: &WorkloadRow
 fn headline(analysis: &Analysis, workload: &WorkloadRow, winner: &Winner) -> String {
     let (case, control) = (case_link(&winner.case), case_link(&workload.control));
     let objective = text(&analysis.setup.objective.name);
+    let role = role(workload);
     if winner.case == workload.control {
-        return format!("Keep the control, {control}: no case is shown to be faster.");
+        let verb = if workload.has_control { "Keep" } else { "Take" };
+        return format!("{verb} {role}, {control}: no case is shown to be faster.");
     }
     if !workload.shows_a_gain() {
         return format!(
-            "No case is shown to be faster than the control, {control}. The best median is that of {case}: {} of the \
-             control’s {objective} ({}).",
+            "No case is shown to be faster than {role}, {control}. The best median is that of {case}: {} of \
+             {role}’s {objective} ({}).",
             ratio_with_interval(winner.ratio),
             counted(winner.ratio.samples, "pair")
         );
@@ -73,15 +75,15 @@ fn headline(analysis: &Analysis, workload: &WorkloadRow, winner: &Winner) -> Str
     // Near 1 three digits would say nothing.
     let digits = if ratio.median > 0.99 { 5 } else { 3 };
     let times = significant(1.0 / ratio.median, digits);
-    let said = if workload.paired {
+    let said = if workload.varies {
         let pairs = counted(ratio.samples, "pair");
         format!(
-            "{} of the control’s {objective} ({pairs}{confirmed})",
+            "{} of {role}’s {objective} ({pairs}{confirmed})",
             ratio_with_interval(ratio)
         )
     } else {
         let ratio = significant(ratio.median, 4);
-        format!("{ratio} of the control’s {objective} (values do not vary)")
+        format!("{ratio} of {role}’s {objective} (values do not vary)")
     };
     format!("Take {case}: {said}, <b>{times} times as fast</b> as {control}.")
 }
@@ -104,7 +106,11 @@ fn figures(out: &mut String, analysis: &Analysis, workload: &WorkloadRow, winner
             origin,
         ),
         (
-            "the control’s, normalised",
+            if workload.has_control {
+                "the control’s, normalised"
+            } else {
+                "the reference’s, normalised"
+            },
             with_unit(or_dash(workload.control_value, |v| value(v, unit)), shown),
             "derived",
         ),
@@ -122,7 +128,7 @@ fn figures(out: &mut String, analysis: &Analysis, workload: &WorkloadRow, winner
         let range = format!("{:.3} to {:.3}", noise.q05, noise.q95);
         all.push(("control against itself, 90 % of pairs", range, origin));
     }
-    if winner.case != workload.control && workload.paired {
+    if winner.case != workload.control && workload.varies {
         let state = match winner.confirmed.len() {
             0 => "no".to_owned(),
             builds => format!("yes, {}", counted(builds, "fresh build")),

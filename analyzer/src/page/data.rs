@@ -84,12 +84,16 @@ pub struct WorkloadData {
     pub count: usize,
     /// Number of the control.
     pub control: Option<usize>,
+    /// Whether it is one; otherwise it only is what ratios refer to.
+    pub has_control: bool,
     /// Number of the winner.
     pub winner: Option<usize>,
     /// Cases that can't be told from the winner.
     pub ties: Vec<usize>,
     /// Whether case and control were measured side by side.
     pub paired: bool,
+    /// Whether values vary from call to call.
+    pub varies: bool,
     /// Quantiles (5 %, 95 %) of the control's single ratios to itself.
     pub noise: Option<[f64; 2]>,
     /// Predictions.
@@ -244,12 +248,14 @@ fn workload_data(analysis: &Analysis, workload: &WorkloadRow, first: usize, one:
         first,
         count: workload.cases.len(),
         control: number(&workload.control),
+        has_control: workload.has_control,
         winner: winner.and_then(|winner| number(&winner.case)),
         ties: winner
             .and_then(|winner| winner.ties.as_ref())
             .map(|ties| ties.iter().filter_map(|name| number(name)).collect())
             .unwrap_or_default(),
         paired: workload.paired,
+        varies: workload.varies,
         noise: workload
             .noise
             .and_then(|noise| Some([short(Some(noise.q05))?, short(Some(noise.q95))?])),

@@ -166,7 +166,11 @@ fn tag(data: &Data, case: usize) -> &'static str {
     if workload.winner == Some(case) {
         "<b class=\"tag\">winner</b>"
     } else if workload.control == Some(case) {
-        "<b class=\"tag\">control</b>"
+        if workload.has_control {
+            "<b class=\"tag\">control</b>"
+        } else {
+            "<b class=\"tag\">reference</b>"
+        }
     } else if workload.ties.contains(&case) {
         "<b class=\"tag\">tie</b>"
     } else {

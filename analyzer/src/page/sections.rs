@@ -124,14 +124,17 @@ pub(crate) fn setup(out: &mut String, analysis: &Analysis) {
     for workload in &analysis.workloads {
         let _ = write!(
             out,
-            "<li>Workload {}: {} (rows x inner x columns), {} operations in matrix products; control {}; {}; median probed \
+            "<li>Workload {}: {} (rows x inner x columns), {} operations in matrix products; {} {}; {}; median probed \
              peak {} GFLOP/s (measured)</li>",
             text(&workload.name),
             text(&workload.extents),
             grouped(&workload.flops),
+            workload.reference(),
             case_link(&workload.control),
             if workload.paired {
                 "case and control called in turn"
+            } else if workload.varies {
+                "no control beside the case"
             } else {
                 "values do not vary, no control beside the case"
             },

@@ -98,7 +98,7 @@ fn reference(workload: &WorkloadRow) -> &'static str {
 }
 
 /// The same inside a sentence.
-fn role(workload: &WorkloadRow) -> &'static str {
+pub(crate) fn role(workload: &WorkloadRow) -> &'static str {
     if workload.has_control {
         "the control"
     } else {

@@ -27,7 +27,7 @@ pub fn write(analysis: &mut Analysis, folder: &Path) -> Result<(), AnalyzeError>
     write_with(analysis, &[], folder)
 }
 
-/// [`write`], and further files with their names, which follow `report.md`.
+/// [`write()`], and further files with their names, which follow `report.md`.
 pub fn write_with(analysis: &mut Analysis, further: &[(&str, Vec<u8>)], folder: &Path) -> Result<(), AnalyzeError> {
     fs_err::create_dir_all(folder)?;
     let lock = ReportLock::take(folder)?;

@@ -15,7 +15,7 @@ pub use files::{schema, write, write_with};
 pub use markdown::markdown;
 pub use summary::summary;
 
-pub(crate) use answer::verdict;
+pub(crate) use answer::{role, verdict};
 pub(crate) use machine::{consent_lines, drift_lines};
 pub(crate) use markdown::{coverage_lines, disturbed_line};
 pub(crate) use models::{correlation, inversions, notes};
