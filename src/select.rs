@@ -19,11 +19,14 @@ pub(crate) struct Search {
     #[arg(long, conflicts_with_all = ["count", "cases"])]
     pub(crate) select: bool,
     /// Geometries per operation.
-    #[arg(long, requires = "select", value_name = "N", default_value_t = 160, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(long, requires = "select", value_name = "N", default_value_t = 400, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     shortlist: u32,
-    /// Whole plans that are expanded.
-    #[arg(long, requires = "select", value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    /// Whole plans that are kept after the first estimate.
+    #[arg(long, requires = "select", value_name = "N", default_value_t = 65_536, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     beam: u32,
+    /// Whole plans of these that are looked at tile by tile.
+    #[arg(long, requires = "select", value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    expanded: u32,
     /// Whole plans whose memories and mappings are tried, and then as many that are scheduled.
     #[arg(long, requires = "select", value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     finalists: u32,
@@ -65,6 +68,7 @@ pub(crate) fn search(
     let width = SearchWidth {
         shortlist: width(arguments.shortlist),
         beam: width(arguments.beam),
+        expanded: width(arguments.expanded),
         finalists: width(arguments.finalists),
     };
     let report = texts(planning)?

@@ -9,6 +9,7 @@ use coordinator::scratch::scratch;
 use coordinator::{ExitCode, RunOptions};
 use planner::select::{Chosen, SelectedWorkload, Selection, assignment_from_toml};
 use serde::Serialize;
+use stats::order::median;
 use target_api::{Measurement, NumericalError, Of};
 
 use crate::failure::Failure;
@@ -53,6 +54,9 @@ struct PhaseValue {
 #[derive(Serialize, Default)]
 struct Trial {
     outcome: String,
+    /// `measured` on hardware, or `simulated` by a unit model.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    origin: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -249,6 +253,11 @@ fn measure(planning: &Planning, selection: &Selection, case: &Chosen, path: &Pat
     let snapshot = Snapshot::read(frozen.dir()).map_err(unreadable)?;
     let mut trial = read(&snapshot, case)?;
     trial.unit = Some(planning.configured.objective().unit.to_owned());
+    trial.origin = if planning.machine.class.contains_key("unit-model") {
+        "simulated"
+    } else {
+        "measured"
+    };
     Ok(trial)
 }
 
@@ -278,8 +287,10 @@ fn read(snapshot: &Snapshot, case: &Chosen) -> Result<Trial, Failure> {
             .outcome()
             .map_or("interrupted", cohort::Outcome::as_str)
             .to_owned(),
+        origin: "",
         reason: row.reason.clone(),
-        value: row.value,
+        // The control is not run where values don't vary: then there is nothing beside the case's own.
+        value: row.value.or_else(|| median(&measurement?.values(Of::Case))),
         unit: None,
         ratio_to_control: row.ratio.map(|ratio| ratio.median),
         gflops: row.gflops,
@@ -317,11 +328,11 @@ fn show(trial: &Trial) {
     let measured = if trial.pairs > 0 {
         let ratio = number(trial.ratio_to_control, 3);
         format!(
-            "measured: median of {} pairs {value:.0} {unit}, {ratio} of the control",
-            trial.pairs
+            "{}: median of {} pairs {value:.0} {unit}, {ratio} of the control",
+            trial.origin, trial.pairs
         )
     } else {
-        format!("measured: median of {} calls {value:.0} {unit}", trial.calls)
+        format!("{}: median of {} calls {value:.0} {unit}", trial.origin, trial.calls)
     };
     let rate = if trial.gflops.is_some() {
         let (rate, share) = (number(trial.gflops, 1), number(trial.share_of_peak, 3));

@@ -101,6 +101,8 @@ pub struct SearchWidth {
     pub shortlist: usize,
     /// Whole plans that are kept after the first estimate.
     pub beam: usize,
+    /// Whole plans of these that are looked at tile by tile.
+    pub expanded: usize,
     /// Whole plans whose mappings are tried, and then as many that are scheduled.
     pub finalists: usize,
 }

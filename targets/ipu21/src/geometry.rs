@@ -87,6 +87,12 @@ pub struct Geometry {
 }
 
 impl Geometry {
+    /// Tiles that own a part of the result.
+    #[must_use]
+    pub fn owners(&self) -> usize {
+        self.rows * self.result_rows * self.columns * self.result_columns
+    }
+
     /// Tiles that compute.
     #[must_use]
     pub fn tiles(&self) -> usize {

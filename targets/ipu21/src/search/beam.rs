@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use planner::{Refusal, Workload};
 
-use super::steps::{Ranked, rank};
+use super::steps::{Ranked, Score, rank};
 use crate::costs::CostTable;
+use crate::device::TILES;
 use crate::estimate::compact;
 use crate::geometry::Geometry;
 use crate::program::unplaced;
@@ -21,8 +22,16 @@ pub(super) fn plan_text(geometries: &[Geometry]) -> String {
     texts.join(" ")
 }
 
-/// Combines the shortlists product by product and keeps the `most` best plans by the compact estimate. Before the last
-/// product nothing is dropped while the plans are fewer than `most` times the last shortlist.
+/// Compact estimate of a whole plan; among equals more tiles are better.
+fn score(workload: &Workload, plan: &[Geometry], costs: &CostTable) -> Result<Score, Refusal> {
+    let idle = plan
+        .iter()
+        .map(|g| (2 * TILES).saturating_sub(g.tiles() + g.owners()))
+        .sum();
+    Ok((compact(&unplaced(workload, plan)?, costs).total(), idle))
+}
+
+/// Combines the shortlists product by product and keeps the `most` best plans by the compact estimate.
 pub(super) fn beam(
     workload: &Workload,
     lists: &[Vec<Geometry>],
@@ -41,24 +50,42 @@ pub(super) fn beam(
             plans = longer;
             continue;
         }
-        let prefix = prefix(workload, at + 1);
-        let mut scored = Vec::with_capacity(longer.len());
-        for plan in longer {
-            let score = compact(&unplaced(&prefix, &plan)?, costs).total();
-            scored.push((score, plan_text(&plan), plan));
-        }
-        let step = rank(
-            "beam",
-            "compact estimate of the whole plan",
-            scored,
-            BTreeMap::new(),
-            most,
-            watch,
-        );
+        let step = by_score(&prefix(workload, at + 1), longer, costs, ("beam", BEAM), most, watch)?;
         plans.clone_from(&step.kept);
         ranked = Some(step);
     }
     ranked.ok_or_else(|| Refusal::new("chain", format!("`{}` has no product", workload.name)))
+}
+
+const BEAM: &str = "compact estimate of the whole plan";
+const LANES: &str = "compact estimate without the price of fragments, which weighs most where it is most wrong";
+
+/// Narrows whole plans down by what lanes and kernels take at least.
+pub(super) fn lanes(
+    workload: &Workload,
+    plans: Vec<Vec<Geometry>>,
+    costs: &CostTable,
+    most: usize,
+    watch: &[(String, String)],
+) -> Result<Ranked<Vec<Geometry>>, Refusal> {
+    let mut costs = costs.clone();
+    costs.exchange.fragment = 0;
+    by_score(workload, plans, &costs, ("lanes", LANES), most, watch)
+}
+
+fn by_score(
+    workload: &Workload,
+    plans: Vec<Vec<Geometry>>,
+    costs: &CostTable,
+    (name, by): (&str, &str),
+    most: usize,
+    watch: &[(String, String)],
+) -> Result<Ranked<Vec<Geometry>>, Refusal> {
+    let scored = plans
+        .into_iter()
+        .map(|plan| Ok((score(workload, &plan, costs)?, plan_text(&plan), plan)))
+        .collect::<Result<Vec<_>, Refusal>>()?;
+    Ok(rank(name, by, scored, BTreeMap::new(), most, watch))
 }
 
 /// The workload up to its product number `count` and what directly follows it.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use planner::{Refusal, Workload};
 
 use super::beam::plan_text;
-use super::steps::{Ranked, rank};
+use super::steps::{Ranked, Score, rank};
 use crate::costs::CostTable;
 use crate::estimate::expanded;
 use crate::exchange::Policy;
@@ -40,12 +40,12 @@ fn scored<T>(
     candidates: Vec<T>,
     text: impl Fn(&T) -> String,
     mut score: impl FnMut(&T) -> Result<usize, Refusal>,
-) -> (Vec<(usize, String, T)>, Dropped) {
+) -> (Vec<(Score, String, T)>, Dropped) {
     let mut dropped = Dropped::new();
     let mut all = Vec::with_capacity(candidates.len());
     for candidate in candidates {
         match score(&candidate) {
-            Ok(score) => all.push((score, text(&candidate), candidate)),
+            Ok(score) => all.push(((score, 0), text(&candidate), candidate)),
             Err(refusal) => *dropped.entry(refusal.rule).or_default() += 1,
         }
     }
@@ -186,7 +186,7 @@ pub(super) fn place(
     let (all, dropped) = scored(plans, Whole::text, score);
     let all = all
         .into_iter()
-        .map(|(score, text, whole)| (score, text, (whole, score)))
+        .map(|(score, text, whole)| (score, text, (whole, score.0)))
         .collect();
     rank(
         "placed finalists",

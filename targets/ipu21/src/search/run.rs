@@ -3,14 +3,14 @@
 use planner::{Assignment, Refusal, Value, Workload};
 use target_api::{Estimate, Finalist, Moment, SearchReport, SearchWidth};
 
-use super::beam::{beam, plan_text};
+use super::beam::{beam, lanes, plan_text};
 use super::finalists::{Whole, expand, place, vary};
 use super::shortlist::{Open, shortlist};
 use crate::attributes::{self, MAPPING};
 use crate::costs::CostTable;
 use crate::estimate::compact;
 use crate::geometry::{Geometry, Memory};
-use crate::program::{chain, products};
+use crate::program::{chain, unplaced as products};
 
 /// Searches all plans of a workload; the finalists come best first. Nothing is run.
 pub fn search(
@@ -43,16 +43,16 @@ pub fn search(
         };
         let own: Vec<(String, Geometry)> = watched
             .iter()
-            .filter_map(|(name, whole)| Some((name.clone(), unplaced(*whole.geometries.get(at)?))))
+            .filter_map(|(name, whole)| Some((name.clone(), bare(*whole.geometries.get(at)?))))
             .collect();
         let (list, step) = shortlist(&open, costs, width.shortlist, &own);
         lists.push(list);
         steps.push(step);
     }
-    let bare: Vec<(String, String)> = watched
+    let without: Vec<(String, String)> = watched
         .iter()
         .map(|(name, whole)| {
-            let geometries: Vec<Geometry> = whole.geometries.iter().copied().map(unplaced).collect();
+            let geometries: Vec<Geometry> = whole.geometries.iter().copied().map(bare).collect();
             (name.clone(), plan_text(&geometries))
         })
         .collect();
@@ -60,9 +60,11 @@ pub fn search(
         .iter()
         .map(|(name, whole)| (name.clone(), whole.text()))
         .collect();
-    let beam = beam(workload, &lists, costs, width.beam, &bare)?;
+    let beam = beam(workload, &lists, costs, width.beam, &without)?;
     steps.push(beam.step);
-    let expanded = expand(workload, beam.kept, costs, width.finalists, &bare);
+    let lanes = lanes(workload, beam.kept, costs, width.expanded, &without)?;
+    steps.push(lanes.step);
+    let expanded = expand(workload, lanes.kept, costs, width.finalists, &without);
     steps.push(expanded.step);
     let varied = vary(workload, &expanded.kept, costs, width.finalists, &whole);
     steps.push(varied.step);
@@ -81,7 +83,7 @@ pub fn search(
 }
 
 /// A geometry as it stands before memories are tried.
-fn unplaced(g: Geometry) -> Geometry {
+fn bare(g: Geometry) -> Geometry {
     Geometry {
         memory: Memory::Interleaved,
         ..g

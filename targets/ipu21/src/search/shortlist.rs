@@ -1,5 +1,6 @@
 //! The geometries of one product that are worth combining with those of others.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use planner::GemmExtents;
@@ -40,6 +41,15 @@ fn scatter(g: &Geometry) -> Scatter {
     }
 }
 
+/// Order of scored geometries: of those with the same score the one that uses more tiles comes first.
+fn place((score, g): &(usize, Geometry)) -> (usize, Reverse<usize>, String) {
+    (*score, used(g), text::print(0, g))
+}
+
+fn used(g: &Geometry) -> Reverse<usize> {
+    Reverse(g.tiles() + g.owners())
+}
+
 /// Geometries of one kind, the best of them sorted.
 #[derive(Default)]
 struct Kind {
@@ -55,21 +65,24 @@ impl Kind {
     }
 
     fn cut(&mut self, most: usize) {
-        self.found.sort_by_cached_key(|(score, g)| (*score, text::print(0, g)));
+        self.found.sort_by_cached_key(place);
         self.found.truncate(most);
     }
 }
 
-/// The shortlist of one product. Half of it are the best by the compact estimate of this product alone, the other half
-/// the best of each kind (inner partitions and scatter direction), then the second best of each kind, and so on.
+/// The shortlist of one product. Half of it are the best by the compact estimate of this product alone. The other half
+/// are the best of each kind (inner partitions and scatter direction) by the same estimate without the price of
+/// fragments, then the second best of each kind, and so on: the two disagree most where a gather is long.
 pub(super) fn shortlist(
     open: &Open<'_>,
     costs: &CostTable,
     most: usize,
     watch: &[(String, Geometry)],
 ) -> (Vec<Geometry>, SearchStep) {
+    let mut lanes = costs.clone();
+    lanes.exchange.fragment = 0;
     let mut product = None;
-    let mut score = |g: &Geometry| {
+    let mut scores = |g: &Geometry| {
         let product = product.get_or_insert_with(|| Product {
             name: open.name.to_owned(),
             extents: open.extents,
@@ -80,26 +93,33 @@ pub(super) fn shortlist(
         });
         product.geometry = *g;
         product.shards = Shards::new(open.extents, g);
-        compact_alone(product, open.first, costs)
+        [costs, &lanes].map(|costs| compact_alone(product, open.first, costs))
     };
-    let watched: Vec<(&str, Geometry, usize)> = watch.iter().map(|(name, g)| (name.as_str(), *g, score(g))).collect();
+    let watched: Vec<(&str, Geometry, usize)> = watch
+        .iter()
+        .map(|(name, g)| (name.as_str(), *g, scores(g)[0]))
+        .collect();
     let mut better = vec![0; watched.len()];
     let mut seen = vec![false; watched.len()];
     let mut kinds: BTreeMap<(usize, Scatter), Kind> = BTreeMap::new();
+    let mut overall = Kind::default();
     let mut looked_at = 0;
     let mut dropped = geometries::each(open.name, open.extents, &mut |g| {
         looked_at += 1;
-        let own = score(&g);
+        let [own, bare] = scores(&g);
         for (at, (_, watched, theirs)) in watched.iter().enumerate() {
-            better[at] += usize::from(own < *theirs);
+            let first = (own, used(&g)) < (*theirs, used(watched));
+            better[at] += usize::from(first);
             seen[at] |= g == *watched;
         }
-        kinds.entry((g.inner, scatter(&g))).or_default().add((own, g), most);
+        kinds.entry((g.inner, scatter(&g))).or_default().add((bare, g), most);
+        overall.add((own, g), most);
     });
     for kind in kinds.values_mut() {
         kind.cut(most);
     }
-    let list = pick(&kinds, most);
+    overall.cut(most);
+    let list = pick(&overall, &kinds, most);
     dropped.insert("rank".to_owned(), looked_at - list.len());
     let kept: BTreeSet<&Geometry> = list.iter().collect();
     let watched = watched.iter().enumerate().map(|(at, (name, g, _))| {
@@ -111,8 +131,8 @@ pub(super) fn shortlist(
     });
     let step = SearchStep {
         name: format!("shortlist of {}", open.name),
-        by: "compact estimate of the product alone; half of the places by rank, half for the best of each K split and \
-             scatter direction"
+        by: "compact estimate of the product alone; half of the places for the best of each K split and scatter direction \
+             without the price of fragments"
             .to_owned(),
         looked_at,
         kept: list.len(),
@@ -122,15 +142,12 @@ pub(super) fn shortlist(
     (list, step)
 }
 
-fn pick(kinds: &BTreeMap<(usize, Scatter), Kind>, most: usize) -> Vec<Geometry> {
-    let key = |(score, g): &&(usize, Geometry)| (*score, text::print(0, g));
-    let mut all: Vec<&(usize, Geometry)> = kinds.values().flat_map(|kind| &kind.found).collect();
-    all.sort_by_cached_key(key);
-    let mut picked: Vec<Geometry> = all.iter().take(most / 2).map(|(_, g)| *g).collect();
+fn pick(overall: &Kind, kinds: &BTreeMap<(usize, Scatter), Kind>, most: usize) -> Vec<Geometry> {
+    let mut picked: Vec<Geometry> = overall.found.iter().take(most / 2).map(|(_, g)| *g).collect();
     let mut known: BTreeSet<Geometry> = picked.iter().copied().collect();
-    for place in 0..most {
-        let mut round: Vec<&(usize, Geometry)> = kinds.values().filter_map(|kind| kind.found.get(place)).collect();
-        round.sort_by_cached_key(key);
+    for turn in 0..most {
+        let mut round: Vec<&(usize, Geometry)> = kinds.values().filter_map(|kind| kind.found.get(turn)).collect();
+        round.sort_by_cached_key(|scored| place(scored));
         for (_, g) in round {
             if picked.len() == most {
                 return picked;

@@ -11,12 +11,15 @@ pub(super) struct Ranked<T> {
     pub(super) step: SearchStep,
 }
 
+/// Score of a candidate: cycles, and what decides among equals.
+pub(super) type Score = (usize, usize);
+
 /// Ranks candidates by score, then by text, and keeps the first `most`. `text` names a candidate as watched plans are
 /// named.
 pub(super) fn rank<T>(
     name: &str,
     by: &str,
-    scored: Vec<(usize, String, T)>,
+    scored: Vec<(Score, String, T)>,
     mut dropped: BTreeMap<String, usize>,
     most: usize,
     watch: &[(String, String)],
