@@ -43,13 +43,8 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
 /// Writes the report of `cohort` into `report` and prints the result. A cohort without any result gives an overview and
 /// exit code 3.
 pub(crate) fn analyze(cohort: &Path, report: &Path, format: Format) -> Result<ExitCode, Failure> {
-    let snapshot = Snapshot::read(&CohortDir::new(cohort)).map_err(|error| {
-        Failure::because(
-            ExitCode::Mismatch,
-            format!("`{}` can't be read", cohort.display()),
-            error,
-        )
-    })?;
+    let snapshot = Snapshot::read(&CohortDir::new(cohort))
+        .map_err(|error| crate::freeze::unreadable(format!("`{}` can't be read", cohort.display()), error))?;
     if CohortDir::new(report).manifest().is_file() {
         return Err(Failure::usage(format!(
             "`{}` holds a cohort: a report belongs elsewhere",

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use cohort::{CohortDir, Frozen};
+use cohort::{CohortDir, CohortError, Frozen};
 use coordinator::ExitCode;
 use planner::select::Selection;
 use serde::Serialize;
@@ -49,7 +49,7 @@ pub(crate) struct Place {
 
 /// Freezes a definition.
 pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let (frozen, fresh) = open_or_freeze(&arguments.definition, &arguments.place, |_| Ok(()))?;
+    let (frozen, fresh) = open_or_freeze(&arguments.definition, &arguments.place, |_, _| Ok(()))?;
     let cases = frozen.manifest().cases;
     if arguments.format == Format::Json {
         let (cohort, new) = (frozen.dir().path(), fresh);
@@ -92,7 +92,7 @@ pub(crate) fn find(definition: &Path, place: &Place) -> Result<Option<Frozen>, F
 pub(crate) fn open_or_freeze(
     definition: &Path,
     place: &Place,
-    check: impl FnOnce(&Selection) -> Result<(), Failure>,
+    check: impl FnOnce(&Planning, &Selection) -> Result<(), Failure>,
 ) -> Result<(Frozen, bool), Failure> {
     let found = search(definition, place)?;
     let free = found.free.clone();
@@ -104,7 +104,7 @@ pub(crate) fn open_or_freeze(
     }
     let planning = Planning::of_path(definition)?;
     let selection = planning.select()?;
-    check(&selection)?;
+    check(&planning, &selection)?;
     for line in crate::plan::told(&selection.refused, &selection) {
         output::narrate(&line);
     }
@@ -157,13 +157,25 @@ fn search(definition: &Path, place: &Place) -> Result<Search, Failure> {
 
 /// Opens a cohort.
 pub(crate) fn open(path: &Path) -> Result<Frozen, Failure> {
-    Frozen::open(&CohortDir::new(path)).map_err(|error| {
-        Failure::because(
-            ExitCode::Mismatch,
-            format!("`{}` can't be opened", path.display()),
-            error,
-        )
-    })
+    Frozen::open(&CohortDir::new(path))
+        .map_err(|error| unreadable(format!("`{}` can't be opened", path.display()), error))
+}
+
+/// A cohort that can't be read: damaged, or none at all.
+pub(crate) fn unreadable(message: String, error: CohortError) -> Failure {
+    let code = match error {
+        CohortError::NoCohort { .. } => ExitCode::Usage,
+        _ => ExitCode::Mismatch,
+    };
+    let damage = error.is_damage();
+    let failure = Failure::because(code, message, error);
+    if damage {
+        failure.help("restore the file from a copy; `layout-sweep verify` checks all of them")
+    } else if code == ExitCode::Usage {
+        failure.help("a cohort is the folder that `layout-sweep freeze` or `sweep` made from a definition")
+    } else {
+        failure
+    }
 }
 
 /// Whether something stands at `path`; an empty folder counts as free.

@@ -81,7 +81,14 @@ impl Planning {
 
     /// The cases that the definition chooses.
     pub(crate) fn select(&self) -> Result<Selection, Failure> {
-        select(&self.definition, &*self.configured).map_err(|error| Failure::usage(error.to_string()))
+        let mut selection =
+            select(&self.definition, &*self.configured).map_err(|error| Failure::usage(error.to_string()))?;
+        if let (Some(fault), Some(workload)) = (self.configured.fault(), selection.workloads.first_mut()) {
+            workload.notes.push(format!(
+                "plans without a value are left out, the first for this: {fault}"
+            ));
+        }
+        Ok(selection)
     }
 }
 

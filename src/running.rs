@@ -9,6 +9,7 @@ use coordinator::sweep::Retry;
 use coordinator::{ExitCode, RunOptions, RunSummary};
 use planner::definition::TimeLimit;
 use planner::select::Selection;
+use target_api::Exclusive;
 
 use crate::crossing;
 use crate::failure::Failure;
@@ -52,8 +53,18 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// Checks names of cases before anything is written: each pattern must mean one of `selection`.
-    pub(crate) fn check(&self, selection: &Selection) -> Result<(), Failure> {
+    /// Checks what can be checked before anything is written: each pattern must mean one of `selection`, and one lock
+    /// can't serve several devices.
+    pub(crate) fn check(&self, planning: &Planning, selection: &Selection) -> Result<(), Failure> {
+        if let (Some(_), Exclusive::Devices(names)) = (&self.device_lock, planning.configured.exclusive())
+            && names.len() > 1
+        {
+            let message = format!(
+                "`--device-lock` names one lock, but the definition has {} devices",
+                names.len()
+            );
+            return Err(Failure::usage(message).help("leave it out: each device has a lock of its own"));
+        }
         for (option, patterns) in [("--only", &self.only), ("--exclude", &self.exclude)] {
             for pattern in patterns {
                 let mut cases = selection.workloads.iter().flat_map(|workload| &workload.cases);
@@ -125,7 +136,7 @@ pub(crate) fn run(frozen: &Frozen, options: &Options) -> Result<RunSummary, Fail
     })?;
     for dropped in &summary.dropped {
         narrate(&format!(
-            "`{}`: a torn last line was left out; its round is measured again",
+            "`{}`: a torn last line was left out; what it said is done again where it is needed",
             dropped.file.display()
         ));
     }

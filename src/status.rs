@@ -38,11 +38,7 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let devices = devices(&arguments.cohort, arguments.device_lock.as_deref());
     loop {
         let status = coordinator::status(CohortDir::new(&arguments.cohort).path(), &devices).map_err(|error| {
-            Failure::because(
-                ExitCode::Mismatch,
-                format!("`{}` can't be read", arguments.cohort.display()),
-                error,
-            )
+            crate::freeze::unreadable(format!("`{}` can't be read", arguments.cohort.display()), error)
         })?;
         if arguments.watch && arguments.format == Format::Table && std::io::stdout().is_terminal() {
             // Cursor home, and everything below it away: the screen does not flicker.

@@ -72,7 +72,7 @@ fn sweep(definition: &Path, arguments: &Arguments) -> Result<ExitCode, Failure> 
     if let Some(frozen) = find(definition, &arguments.place)? {
         running::hand_over(&frozen)?;
     }
-    let check = |selection: &Selection| arguments.options.check(selection);
+    let check = |planning: &Planning, selection: &Selection| arguments.options.check(planning, selection);
     let (frozen, fresh) = open_or_freeze(definition, &arguments.place, check)?;
     let path = frozen.dir().path();
     if !fresh {
@@ -100,7 +100,7 @@ const ROUND_SECONDS: f64 = 0.15;
 fn dry_run(definition: &Path, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let planning = Planning::of_path(definition)?;
     let selection = planning.select()?;
-    arguments.options.check(&selection)?;
+    arguments.options.check(&planning, &selection)?;
     let draft = crate::freezing::cases(&planning, &selection)?;
     let units: std::collections::BTreeSet<&String> = draft.iter().flat_map(|(case, _)| case.units.values()).collect();
     let measure = &planning.definition.measure;
@@ -110,13 +110,16 @@ fn dry_run(definition: &Path, arguments: &Arguments) -> Result<ExitCode, Failure
         .filter_map(|(case, _)| case.estimates.iter().find(|e| e.unit == "ns").map(|e| e.value * 1e-9))
         .map(|call| f64::from(measure.rounds) * (ROUND_SECONDS + call * (2.0 * f64::from(measure.pairs) + 1.0)))
         .sum();
+    let told = draft
+        .iter()
+        .all(|(case, _)| case.estimates.iter().any(|estimate| estimate.unit == "ns"));
     let jobs = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let builds = BUILD_SECONDS * units.len() as f64 / jobs as f64;
     let dry = DryRun {
         cases: draft.len(),
         objects: units.len(),
         build_seconds: builds.round(),
-        run_seconds: calls.round(),
+        run_seconds: told.then(|| calls.round()),
         rounds: measure.rounds,
         refused: &selection.refused,
     };
@@ -126,9 +129,16 @@ fn dry_run(definition: &Path, arguments: &Arguments) -> Result<ExitCode, Failure
     }
     crate::plan::list(&planning, &selection, Format::Table)?;
     print(&format!(
-        "{} cases, {} objects to build; about {} s to build and {} s for {} rounds of each case (modelled), crosses and \
+        "{} cases, {} objects to build; about {} s to build and {} for {} rounds of each case (modelled), crosses and \
          finalists not counted",
-        dry.cases, dry.objects, dry.build_seconds, dry.run_seconds, dry.rounds
+        dry.cases,
+        dry.objects,
+        dry.build_seconds,
+        dry.run_seconds.map_or_else(
+            || "a time that no estimate tells".to_owned(),
+            |seconds| format!("{seconds} s")
+        ),
+        dry.rounds
     ));
     Ok(ExitCode::Done)
 }
@@ -139,7 +149,8 @@ struct DryRun<'a> {
     cases: usize,
     objects: usize,
     build_seconds: f64,
-    run_seconds: f64,
+    /// `None` where no estimate says how long a call takes.
+    run_seconds: Option<f64>,
     rounds: u32,
     refused: &'a [Refused],
 }

@@ -39,6 +39,9 @@ pub(crate) struct Arguments {
     /// Pairs of calls.
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pairs: u32,
+    /// The device's lock file, where it is not the usual one.
+    #[arg(long, value_name = "FILE")]
+    device_lock: Option<PathBuf>,
     /// How to print.
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
@@ -111,6 +114,7 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
         &only(&selection, selected, &case),
         &case,
         &folder.path().join("cohort"),
+        arguments.device_lock.as_deref(),
     )?;
     let code = match trial.outcome.as_str() {
         "correct" | "rejected" => ExitCode::Done,
@@ -235,12 +239,19 @@ fn only(selection: &Selection, selected: &SelectedWorkload, case: &Chosen) -> Se
     }
 }
 
-fn measure(planning: &Planning, selection: &Selection, case: &Chosen, path: &Path) -> Result<Trial, Failure> {
+fn measure(
+    planning: &Planning,
+    selection: &Selection,
+    case: &Chosen,
+    path: &Path,
+    device_lock: Option<&Path>,
+) -> Result<Trial, Failure> {
     let frozen = freezing::freeze(planning, selection, path)?;
     let now = planning::machine_now(planning)?;
     let mut options = RunOptions::new(&*planning.configured, &now);
     options.only = vec![case.name.clone()];
     options.cache = crate::cache::usual();
+    options.device_lock = device_lock.map(Path::to_path_buf);
     let mut display = Display::new(format!(
         "layout-sweep try {} --case",
         shell_word(&planning.definition.source.path)

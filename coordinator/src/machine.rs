@@ -141,12 +141,13 @@ pub fn measure_machine(
     })?
 }
 
-/// Adds the values of inherited variables to the machine's instance; those that are not set are left out.
+/// Adds the values of inherited variables to the machine's class, so that no cohort mixes two; those that are not set
+/// are left out.
 fn with_environment(mut machine: Machine, names: &[String]) -> Machine {
     for name in names {
         if let Some(value) = std::env::var_os(name) {
             let value = value.to_string_lossy().into_owned();
-            machine.instance.insert(format!("env.{name}"), value);
+            machine.class.insert(format!("env.{name}"), value);
         }
     }
     machine

@@ -153,20 +153,25 @@ fn parts(declared: &[(&str, Kind)], constraints: &[String]) -> Result<Vec<Part>,
     Ok(parts)
 }
 
-/// Collects the first evaluation that failed while a space was walked.
+/// Collects the first evaluation that failed while a space was walked: plans were left out that nobody excluded.
 #[derive(Debug, Clone, Default)]
-pub struct Faults(Arc<OnceLock<EvaluationError>>);
+pub struct Faults(Arc<OnceLock<String>>);
 
 impl Faults {
     /// The first failure that was met so far, if any.
     #[must_use]
-    pub fn first(&self) -> Option<&EvaluationError> {
-        self.0.get()
+    pub fn first(&self) -> Option<&str> {
+        self.0.get().map(String::as_str)
+    }
+
+    /// Remembers a failure, unless there was one before.
+    pub fn remember(&self, message: impl FnOnce() -> String) {
+        self.0.get_or_init(message);
     }
 
     fn refuse(&self, error: EvaluationError) -> Refusal {
         let refusal = Refusal::new(RULE_EVALUATION, error.to_string());
-        self.0.get_or_init(|| error);
+        self.remember(|| error.to_string());
         refusal
     }
 }

@@ -31,6 +31,12 @@ pub trait Rules {
         true
     }
 
+    /// What left plans out although nobody excluded them: the first evaluation without a result (a division by zero in
+    /// a constraint, say) since this was made. `None` where there was none.
+    fn fault(&self) -> Option<String> {
+        None
+    }
+
     /// Completes one operation's geometry where a screen says that attributes are `derived`: gives the assignment with
     /// these set, or `None` when screening passes over it. Fails when the target does not derive such an attribute.
     fn complete(

@@ -339,3 +339,59 @@ fn a_check_that_hangs_or_says_no_is_told_apart() {
     );
     assert!(processes_of(bench.root()).is_empty());
 }
+
+#[test]
+fn a_check_that_can_not_start_accuses_nobody() {
+    let bench = scripted(
+        "echo \"time=$1 pass\"",
+        "run = [\"./run.sh\", \"{n}\"]\ncheck = [\"./missing\", \"{run_log}\"]",
+    );
+    let lock = bench.path("device.lock").display().to_string();
+    bench.expect(3, &["sweep", "cohorts/script.toml", "--device-lock", &lock]);
+    let runs = runs(&bench, "cohorts/script");
+    let reason = |run: &Value| run["reason"].as_str().unwrap_or_default().to_owned();
+    assert!(
+        runs.iter()
+            .all(|run| run["outcome"] == "run-failed" && reason(run).contains("never ran")),
+        "{runs:?}"
+    );
+}
+
+#[test]
+fn plans_without_a_value_are_told() {
+    let bench = scripted("echo \"time=$1 pass\"", "run = [\"./run.sh\", \"{n}\"]");
+    let text = fs_err::read_to_string(bench.path("cohorts/script.toml")).unwrap();
+    let range = "n = \"1:6:1\"\n";
+    assert!(text.contains(range));
+    for (constraint, estimate) in [
+        ("6 % (n - 1) == 0", ""),
+        (
+            "n > 0",
+            "[estimates.m]\nterms = { a = \"1 / (n - 2)\" }\ncoefficients = { a = 1.0 }\n",
+        ),
+    ] {
+        let own = format!("{range}constraints = [\"{constraint}\"]\n{estimate}");
+        bench.define("script", &text.replace(range, &own));
+        let (stderr, _) = bench.expect(0, &["plan", "cohorts/script.toml"]);
+        assert!(stderr.contains("left out") && stderr.contains("zero"), "{stderr}");
+    }
+}
+
+#[test]
+fn inherited_variables_must_stay_as_they_were() {
+    let bench = scripted(
+        "echo \"time=$1 pass\"",
+        "run = [\"./run.sh\", \"{n}\"]\npass_env = [\"SCRIPT_FLAG\"]",
+    );
+    let lock = bench.path("device.lock").display().to_string();
+    let run = |flag: &str, arguments: &[&str]| {
+        let mut command = bench.command(arguments);
+        let output = command.env("SCRIPT_FLAG", flag).output().unwrap();
+        (output.status.code(), text(&output.stderr))
+    };
+    assert_eq!(run("1", &["freeze", "cohorts/script.toml"]).0, Some(0));
+    let again = ["run", "cohorts/script", "--device-lock", &lock];
+    let (code, stderr) = run("2", &again);
+    assert!(code == Some(4) && stderr.contains("env.SCRIPT_FLAG"), "{stderr}");
+    assert_eq!(run("1", &again).0, Some(0));
+}

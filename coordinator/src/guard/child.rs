@@ -12,6 +12,15 @@ use rustix::process::{Signal, getppid, set_parent_process_death_signal};
 /// Exit code when the command can't be started, as shells have it.
 const NOT_STARTED: i32 = 127;
 
+/// What the guard's own words on standard error begin with.
+const OWN: &str = "layout-sweep guard: ";
+
+/// Why a command never ran, where that is so.
+pub(crate) fn not_started(exit_code: Option<i32>, stderr: &str) -> Option<&str> {
+    let own = stderr.strip_prefix(OWN)?.trim_end();
+    (exit_code == Some(NOT_STARTED)).then_some(own)
+}
+
 /// The hidden subcommand `guard-child GUARD_PID PROGRAM ARGUMENTS...`. Returns only when it fails; standard error then
 /// says why.
 #[must_use]
@@ -33,6 +42,6 @@ pub fn guard_child_main(arguments: &[OsString]) -> i32 {
 
 fn fail(message: &str) -> i32 {
     use std::io::Write as _;
-    let _ = writeln!(std::io::stderr(), "layout-sweep guard: {message}");
+    let _ = writeln!(std::io::stderr(), "{OWN}{message}");
     NOT_STARTED
 }

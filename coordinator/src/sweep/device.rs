@@ -35,7 +35,9 @@ pub(super) fn devices(exclusive: &Exclusive, jobs: usize, lock: Option<&Path>) -
         }
         Exclusive::Host => Ok(vec![locked(HOST_DEVICE, "host")]),
         Exclusive::Devices(names) if names.is_empty() => Err("one of no devices"),
-        Exclusive::Devices(names) if names.len() > 1 && lock.is_some() => Err("one lock for several devices"),
+        Exclusive::Devices(names) if names.len() > 1 && lock.is_some() => {
+            Err("a lock for each of several devices, not the one of `--device-lock`")
+        }
         Exclusive::Devices(names) => Ok(names.iter().map(|name| locked(name, name)).collect()),
     }
 }

@@ -62,6 +62,8 @@ pub fn run(
             deadline: options.time_limit.and_then(|limit| Instant::now().checked_add(limit)),
             artifacts: Artifacts::new(&frozen, log.records()),
             options,
+            // What other tools make is not what the names of builds in the cache promise.
+            cached: !accepted.iter().any(|difference| difference.name.starts_with("tool.")),
             frozen,
             log,
         };
@@ -77,6 +79,8 @@ pub fn run(
 
 struct Sweep<'a> {
     options: &'a RunOptions<'a>,
+    /// Whether builds may come from the cache and go into it.
+    cached: bool,
     launcher: Launcher,
     interrupt: Interrupt,
     deadline: Option<Instant>,
@@ -125,7 +129,10 @@ impl Sweep<'_> {
             Filter::new(&options.only, &options.exclude, &state)?;
         }
         loop {
-            let context = Context::new(&self.frozen, options, &self.launcher, &self.interrupt, self.deadline)?;
+            let mut context = Context::new(&self.frozen, options, &self.launcher, &self.interrupt, self.deadline)?;
+            if !self.cached {
+                context.cache = None;
+            }
             let state = self
                 .frozen
                 .state(self.log.records())

@@ -16,7 +16,7 @@ use super::device::Device;
 use super::error::RunError;
 use super::outcome::{Seen, judge};
 use super::rounds::Visit;
-use crate::guard::{GuardEvent, Hook, Hooks, LockRequest, NoteRequest};
+use crate::guard::{GuardEvent, Hook, Hooks, LockRequest, NoteRequest, not_started};
 use crate::process::{Finished, Job, ProcessError};
 
 /// One side of a round.
@@ -98,6 +98,11 @@ impl<'a> Side<'a> {
             End::Finished(finished) => *finished,
             End::Interrupted => return Ok(None),
             End::Failed(reason) => {
+                // A guard that was killed undid nothing.
+                if let Some(after) = &round.after {
+                    let stdout = self.place.stderr.with_extension("after");
+                    self.quietly(round, after, &stdout).await?;
+                }
                 return Ok(Some(Ran {
                     outcome: RunOutcome::RunFailed { reason },
                     run_ms: 0,
@@ -154,7 +159,15 @@ impl<'a> Side<'a> {
                         wrong => wrong,
                     }));
                 }
-                End::Finished(finished) => captured.check = Some(finished.captured),
+                End::Finished(finished) => {
+                    let made = finished.captured;
+                    if let Some(reason) = not_started(made.exit_code, &made.stderr) {
+                        return Ok(Some(
+                            self.unchecked(&captured, format!("the check never ran: {reason}"))?,
+                        ));
+                    }
+                    captured.check = Some(made);
+                }
             }
         }
         if good && target.verdict(workload, plan, &captured) == Ok(Verdict::Correct) {

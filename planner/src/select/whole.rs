@@ -31,14 +31,8 @@ pub(super) fn exhaustive(
     let mut index = 0_u64;
     for plan in space.walk().map_err(|error| context.space_error(error))? {
         if let Some(plan) = screen.whole(context, plan)? {
-            add(
-                context,
-                board,
-                plan,
-                format!("all-{index:05}"),
-                "exhaustive",
-                "every plan of the screened space",
-            );
+            let reason = told("every plan of the screened space", context, base, &plan);
+            add(context, board, plan, format!("all-{index:05}"), "exhaustive", &reason);
             index += 1;
         }
     }
@@ -91,9 +85,20 @@ pub(super) fn random(
             .take(usize::try_from(wanted.count).unwrap_or(usize::MAX))
             .enumerate()
         {
+            let reason = told(&reason, context, base, &plan);
             add(context, board, plan, format!("random-{index:03}"), "random", &reason);
         }
         return Ok(());
+    }
+}
+
+/// A reason with what tells the plan from the base: its name does not.
+fn told(reason: &str, context: &Context<'_>, base: &Assignment, plan: &Assignment) -> String {
+    let changes = context.space.changes(base, plan);
+    if changes.is_empty() {
+        format!("{reason}: the base, {}", context.text(plan))
+    } else {
+        format!("{reason}: {changes}")
     }
 }
 

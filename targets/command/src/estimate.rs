@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use planner::definition::command::{Direction, EstimateTable};
 use planner::expression::{Formula, Kind};
+use planner::parameters::Faults;
 use planner::{Attributes, Constraint, Plan, Refusal, Space, Value, Workload};
 use target_api::{Estimate, Estimator, Moment, OptionError};
 
@@ -84,7 +85,7 @@ impl Model {
 
     /// What refuses plans for which it predicts nothing (a division by zero, say): a prediction is never made up.
     /// `None` where that can't happen.
-    pub(crate) fn constraint(&self, space: &Space) -> Option<Constraint> {
+    pub(crate) fn constraint(&self, space: &Space, faults: &Faults) -> Option<Constraint> {
         let may_fail = self.direction == Direction::Higher
             || self.terms.iter().any(|term| {
                 let text = term.formula.program().text();
@@ -100,13 +101,17 @@ impl Model {
             }
         }
         let scope = names.iter().filter_map(|name| space.position(name)).collect();
-        let model = self.clone();
+        let (model, faults) = (self.clone(), faults.clone());
         Some(Constraint {
             rule: RULE,
             scope,
             check: Arc::new(move |values: &[&Value]| {
                 let named = names.iter().cloned().zip(values.iter().map(|value| (*value).clone()));
-                model.judge(&named.collect())
+                let judged = model.judge(&named.collect());
+                if let Err(refusal) = &judged {
+                    faults.remember(|| refusal.message.clone());
+                }
+                judged
             }),
         })
     }

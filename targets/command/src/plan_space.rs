@@ -2,7 +2,7 @@
 
 use planner::definition::command::CommandTables;
 use planner::expression::Kind;
-use planner::parameters::{ParameterError, ParameterTable, Parameters};
+use planner::parameters::{Faults, ParameterError, ParameterTable, Parameters};
 use planner::{Assignment, Attributes, Constraint, Space, Value};
 use target_api::OptionError;
 
@@ -14,6 +14,8 @@ pub(crate) struct PlanSpace {
     pub(crate) space: Space,
     /// The first legal plan, in the order of the space.
     pub(crate) first: Assignment,
+    /// What left plans out that no constraint excludes.
+    pub(crate) faults: Faults,
 }
 
 /// The parameters of a definition. Its reader has checked them already, with better places.
@@ -33,12 +35,15 @@ impl PlanSpace {
     /// The space, with the constraints of models; an error where nothing is left, with what leaves nothing.
     pub(crate) fn new(parameters: &Parameters, table: &ParameterTable, models: &[Model]) -> Result<Self, OptionError> {
         let (mut space, faults) = parameters.space();
-        let predictable: Vec<Constraint> = models.iter().filter_map(|model| model.constraint(&space)).collect();
+        let predictable: Vec<Constraint> = models
+            .iter()
+            .filter_map(|model| model.constraint(&space, &faults))
+            .collect();
         space.constraints.extend(predictable);
         let wrong = |key: String, message: String| OptionError { key, message };
         let first = first(&space).map_err(|message| wrong("parameters".to_owned(), message))?;
         if let Some(first) = first {
-            return Ok(Self { space, first });
+            return Ok(Self { space, first, faults });
         }
         for number in 1..=table.constraints.len() {
             let some = ParameterTable {

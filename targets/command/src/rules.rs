@@ -55,6 +55,10 @@ impl Rules for Configuration {
         0.0
     }
 
+    fn fault(&self) -> Option<String> {
+        self.settings.plans.faults.first().map(str::to_owned)
+    }
+
     fn needs_control(&self) -> bool {
         false
     }
