@@ -169,7 +169,7 @@ impl Faults {
         self.0.get_or_init(message);
     }
 
-    fn refuse(&self, error: EvaluationError) -> Refusal {
+    fn refuse(&self, error: &EvaluationError) -> Refusal {
         let refusal = Refusal::new(RULE_EVALUATION, error.to_string());
         self.remember(|| error.to_string());
         refusal
@@ -180,9 +180,9 @@ impl Faults {
 fn check(conditions: Arc<[Condition]>, faults: Faults) -> Check {
     Arc::new(move |values: &[&Value]| {
         for condition in conditions.iter() {
-            let holds = condition.holds(values).map_err(|error| faults.refuse(error))?;
+            let holds = condition.holds(values).map_err(|error| faults.refuse(&error))?;
             if !holds {
-                let message = condition.refusal(values).map_err(|error| faults.refuse(error))?;
+                let message = condition.refusal(values).map_err(|error| faults.refuse(&error))?;
                 return Err(Refusal::new(RULE_CONSTRAINT, message));
             }
         }

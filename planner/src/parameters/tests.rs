@@ -234,7 +234,7 @@ fn an_evaluation_without_result_refuses_and_is_remembered() {
     );
     let first = faults.first().unwrap();
     assert_eq!(
-        first.to_string(),
+        first,
         "division by zero in `tile % unroll` of `tile % unroll == 0` with tile = 8, unroll = 0"
     );
     let (_, others) = parameters.space();
