@@ -117,6 +117,7 @@ fn dataset(cases: usize) -> Dataset {
             tie: Some(24.0),
             seed: 1,
             cross: 0,
+            imported: None,
             frozen_at: String::new(),
             definition_path: String::new(),
             git_revision: None,

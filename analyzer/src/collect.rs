@@ -7,7 +7,7 @@ use planner::definition::judged;
 use planner::{OperationKind, Workload};
 
 use crate::dataset::{
-    CaseData, Chosen, Consent, Dataset, Objective, Outcome, Prediction, SCORE, Setup, ToolUsed, WorkloadData,
+    CaseData, Chosen, Consent, Dataset, Imported, Objective, Outcome, Prediction, SCORE, Setup, ToolUsed, WorkloadData,
 };
 use crate::error::AnalyzeError;
 use crate::rounds::{Measured, attempt, measured, printed, settle_pairing};
@@ -271,6 +271,12 @@ fn setup(manifest: &Manifest) -> Setup {
         seed: manifest.measure.seed,
         cross: manifest.measure.cross,
         frozen_at: manifest.origin.frozen_at.to_string(),
+        imported: manifest.imported.as_ref().map(|imported| Imported {
+            file: imported.file.clone(),
+            sha256: imported.sha256.clone(),
+            format: imported.format.clone(),
+            build_id: imported.build_id.clone(),
+        }),
         definition_path: manifest.origin.definition_path.clone(),
         git_revision: manifest.origin.git_revision.clone(),
     }

@@ -381,6 +381,20 @@ pub struct ToolUsed {
     pub sha256: String,
 }
 
+/// Who measured, where it was not this program.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Imported {
+    /// The file or folder that the figures were read from.
+    pub file: String,
+    /// SHA-256 of it.
+    pub sha256: String,
+    /// Its format.
+    pub format: String,
+    /// What was measured, in the words of whoever imported it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub build_id: Option<String>,
+}
+
 /// How the cohort was frozen.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Setup {
@@ -410,6 +424,9 @@ pub struct Setup {
     pub cross: u32,
     /// When it was frozen.
     pub frozen_at: String,
+    /// Whose measurements these are, if they were imported: then nothing was measured on this machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub imported: Option<Imported>,
     /// The definition's path as it was given.
     pub definition_path: String,
     /// Git revision of the definition's folder.

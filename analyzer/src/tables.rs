@@ -7,7 +7,8 @@ use comfy_table::{Cell, CellAlignment, ContentArrangement, LineStyle, Table, Tab
 use crate::analysis::{Analysis, Judgement, WorkloadRow};
 use crate::format::{counted, one_line, or_dash, percent, ratio_with_interval, shown_unit, significant, value};
 use crate::report::{
-    consent_lines, correlation, coverage_lines, disturbed_line, drift_lines, inversions, together_lines, verdict,
+    consent_lines, correlation, coverage_lines, disturbed_line, drift_lines, inversions, origin_line, together_lines,
+    verdict,
 };
 
 /// Columns of a terminal that everything fits into.
@@ -31,6 +32,9 @@ pub fn render(analysis: &Analysis) -> String {
             one_line(&workload.name),
             one_line(&analysis.setup.target)
         );
+        if let Some(origin) = origin_line(analysis, one_line) {
+            wrapped(&mut out, "by whom: ", &origin);
+        }
         best(&mut out, analysis, workload);
         answer(&mut out, workload);
         estimates(&mut out, workload);

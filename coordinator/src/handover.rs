@@ -55,7 +55,11 @@ impl HandOverError {
 
 /// Returns when this program is the binary that froze the cohort. Otherwise becomes that binary, with `arguments`.
 pub fn hand_over(frozen: &Frozen, arguments: &[OsString]) -> Result<(), HandOverError> {
-    let (wanted, path) = (&frozen.manifest().binary, frozen.dir().binary());
+    frozen.continuable()?;
+    let path = frozen.dir().binary();
+    let Some(wanted) = &frozen.manifest().binary else {
+        return Ok(());
+    };
     let this = sha256_file(Path::new(THIS_BINARY))?;
     if this.0 == wanted.sha256 {
         return Ok(());

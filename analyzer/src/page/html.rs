@@ -13,7 +13,7 @@ use super::{grid, sections};
 use crate::analysis::{Analysis, WorkloadRow};
 use crate::error::AnalyzeError;
 use crate::format::counted;
-use crate::report::{consent_lines, together_lines};
+use crate::report::{consent_lines, origin_line, together_lines};
 
 /// What a page is made from.
 #[derive(Debug, Clone, Copy)]
@@ -161,6 +161,12 @@ fn top(out: &mut String, input: &Input<'_>, data: &Data) {
         text(data.origin),
         machine.unwrap_or_default(),
         text(&setup.frozen_at.chars().take(10).collect::<String>()),
+    );
+    sections::list(
+        out,
+        &origin_line(analysis, str::to_owned)
+            .into_iter()
+            .collect::<Vec<String>>(),
     );
     let consents = consent_lines(analysis, str::to_owned).into_iter();
     let together = consents.map(|line| format!("Accepted: {line}"));

@@ -65,6 +65,23 @@ fn tested(drift: &Drift) -> String {
     }
 }
 
+/// By whom everything was measured, where it was not this program. Shared by report, page and terminal.
+pub(crate) fn origin_line(analysis: &Analysis, show: impl Fn(&str) -> String) -> Option<String> {
+    let imported = analysis.setup.imported.as_ref()?;
+    let device = analysis.setup.machine.get("device");
+    Some(format!(
+        "Imported: every measured figure is that of {} (format {}, SHA-256 {}{}){}; nothing was measured on this machine.",
+        show(&imported.file),
+        imported.format,
+        imported.sha256,
+        imported
+            .build_id
+            .as_ref()
+            .map_or_else(String::new, |id| format!(", build id {}", show(id))),
+        device.map_or_else(String::new, |device| format!(", measured on {}", show(device)))
+    ))
+}
+
 /// What somebody consented to, one line each. Shared by report and terminal.
 pub(crate) fn consent_lines(analysis: &Analysis, show: impl Fn(&str) -> String) -> Vec<String> {
     let machines = analysis.consents.iter().map(|consent| {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use super::answer::{answer, some_names};
 use super::definitions::{COLUMNS, FIGURES};
-use super::machine::{consent_lines, drift_lines};
+use super::machine::{consent_lines, drift_lines, origin_line};
 use super::models::models;
 use super::together::together;
 use crate::analysis::{Analysis, WorkloadRow};
@@ -24,6 +24,9 @@ pub fn markdown(analysis: &Analysis) -> String {
     let mut out = String::new();
     let workloads: Vec<String> = analysis.workloads.iter().map(|workload| name(&workload.name)).collect();
     let _ = writeln!(out, "# {} on {}\n", workloads.join(", "), name(&analysis.setup.target));
+    if let Some(origin) = origin_line(analysis, name) {
+        let _ = writeln!(out, "**{origin}**\n");
+    }
     let consents = consent_lines(analysis, name);
     if !consents.is_empty() {
         let _ = writeln!(

@@ -91,11 +91,12 @@ impl Fixture {
             units: Vec::new(),
             harness: None,
             inputs: Vec::new(),
-            binary: FileDigest {
+            binary: Some(FileDigest {
                 path: "layout-sweep".to_owned(),
                 sha256: zeros(),
                 bytes: 1,
-            },
+            }),
+            imported: None,
             machine: Machine {
                 class: BTreeMap::from([
                     ("cpu_model".to_owned(), "Example CPU | 2 cores".to_owned()),

@@ -3,13 +3,15 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use jiff::Timestamp;
 use target_api::{BuildUnit, InputSet, Machine};
 
 use crate::case::Case;
 use crate::digest::{sha256_hex, unit_digest};
 use crate::error::CohortError;
-use crate::manifest::{ChosenFrom, FileDigest, Measure, Origin, UnitRef, WorkloadEntry};
+use crate::manifest::{ChosenFrom, FileDigest, Imported, Measure, Origin, UnitRef, WorkloadEntry};
 use crate::paths::{is_inner_name, is_inner_path};
+use crate::record::{Record, RecordKind};
 
 /// What the manifest says apart from what is derived from cases, units, inputs and the binary.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,28 +38,45 @@ pub struct Header {
     pub origin: Origin,
 }
 
+/// Writer of the records that an import brings.
+pub(crate) const IMPORTER: &str = "import";
+
 /// A cohort that is assembled in memory. [`Draft::freeze`] makes it one on disk.
 #[derive(Debug, Clone)]
 pub struct Draft {
     pub(crate) header: Header,
-    pub(crate) binary: PathBuf,
+    pub(crate) binary: Option<PathBuf>,
+    pub(crate) imported: Option<Imported>,
     pub(crate) units: BTreeMap<String, BuildUnit>,
     pub(crate) harness: Option<String>,
     pub(crate) inputs: BTreeMap<String, InputSet>,
     pub(crate) cases: Vec<Case>,
+    /// What somebody else measured.
+    pub(crate) records: Vec<Record>,
 }
 
 impl Draft {
     /// Without cases. `binary` is the program that becomes part of the cohort; it is copied when the cohort is frozen.
     pub fn new(header: Header, binary: impl Into<PathBuf>) -> Self {
-        let (units, inputs) = (BTreeMap::new(), BTreeMap::new());
+        Self::with(header, Some(binary.into()), None)
+    }
+
+    /// What somebody else measured, without cases. Nothing of it can be run here, so it has no program.
+    #[must_use]
+    pub fn of_import(header: Header, imported: Imported) -> Self {
+        Self::with(header, None, Some(imported))
+    }
+
+    fn with(header: Header, binary: Option<PathBuf>, imported: Option<Imported>) -> Self {
         Self {
             header,
-            binary: binary.into(),
-            units,
+            binary,
+            imported,
+            units: BTreeMap::new(),
             harness: None,
-            inputs,
+            inputs: BTreeMap::new(),
             cases: Vec::new(),
+            records: Vec::new(),
         }
     }
 
@@ -90,6 +109,23 @@ impl Draft {
     /// Adds a case. Whether it fits is checked when the cohort is frozen.
     pub fn add_case(&mut self, case: Case) {
         self.cases.push(case);
+    }
+
+    /// Adds what is known of the first attempt at a case of an import. Whether it fits is checked when the cohort is
+    /// frozen; a draft that is no import takes none.
+    pub fn add_record(&mut self, at: Timestamp, case: &str, kind: RecordKind) -> Result<(), CohortError> {
+        if self.imported.is_none() {
+            return Err(CohortError::NoImport { case: case.to_owned() });
+        }
+        self.records.push(Record {
+            writer: IMPORTER.to_owned(),
+            sequence: self.records.len() as u64,
+            at,
+            case: case.to_owned(),
+            attempt: 1,
+            kind,
+        });
+        Ok(())
     }
 }
 

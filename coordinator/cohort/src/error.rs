@@ -123,6 +123,20 @@ pub enum CohortError {
         /// What doesn't fit.
         source: Box<StateError>,
     },
+    /// What was imported has no program that could measure more of it.
+    #[error("`{path}` was imported from `{file}`: it can be analysed, never continued")]
+    Imported {
+        /// The cohort.
+        path: PathBuf,
+        /// Where its figures come from.
+        file: String,
+    },
+    /// A draft that is no import was given figures.
+    #[error("case `{case}` is to be measured: a draft that is no import takes no records")]
+    NoImport {
+        /// The case.
+        case: String,
+    },
     /// An earlier write failed and could not be taken back.
     #[error("`{path}` takes no more records: an earlier write failed and could not be taken back")]
     WriterBroken {

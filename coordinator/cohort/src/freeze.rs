@@ -5,9 +5,9 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use crate::digest::{Hasher, HashingWriter, sha256_file, sha256_hex};
-use crate::draft::{Draft, unit_ref};
+use crate::draft::{Draft, IMPORTER, unit_ref};
 use crate::error::CohortError;
-use crate::frozen::Frozen;
+use crate::frozen::{Frozen, Snapshot};
 use crate::layout::Layout;
 use crate::manifest::{FileDigest, Manifest};
 use crate::paths::{CohortDir, case_folder};
@@ -27,7 +27,11 @@ impl Draft {
         let written = CohortDir::new(&half.path);
         self.write(&written)?;
         // Read back before anybody sees it.
-        let frozen = Frozen::open(&written)?;
+        let Snapshot { frozen, records } = Snapshot::read(&written)?;
+        frozen.state(&records.records).map_err(|source| CohortError::State {
+            path: dir.path().to_owned(),
+            source: Box::new(source),
+        })?;
         check_vacant(dir)?;
         fs_err::rename(&half.path, dir.path())?;
         half.moved();
@@ -63,7 +67,11 @@ impl Draft {
             }
         }
         inputs.sort_unstable();
-        let binary = copy_binary(&self.binary, &to.binary())?;
+        let binary = match &self.binary {
+            Some(binary) => Some(copy_binary(binary, &to.binary())?),
+            None => None,
+        };
+        self.write_records(to)?;
         let header = self.header;
         let manifest = Manifest {
             format: Manifest::FORMAT,
@@ -81,6 +89,7 @@ impl Draft {
             harness: self.harness,
             inputs,
             binary,
+            imported: self.imported,
             machine: header.machine,
             origin: header.origin,
         };
@@ -91,6 +100,21 @@ impl Draft {
         let line = to_line(&manifest, || "the manifest".to_owned())?;
         create_synced(&to.manifest(), &line)?;
         sync_folders_below(to.path())
+    }
+
+    /// What an import brings, whole: a kill can't leave a part of it.
+    fn write_records(&self, to: &CohortDir) -> Result<(), CohortError> {
+        if self.records.is_empty() {
+            return Ok(());
+        }
+        let file = fs_err::File::create_new(to.record_file(IMPORTER))?;
+        let mut out = BufWriter::with_capacity(1 << 16, file);
+        for record in &self.records {
+            out.write_all(&to_line(record, || format!("a record of case `{}`", record.case))?)?;
+        }
+        let file = out.into_inner().map_err(std::io::IntoInnerError::into_error)?;
+        file.sync_all()?;
+        Ok(())
     }
 
     fn write_cases(&self, path: &Path) -> Result<String, CohortError> {

@@ -140,6 +140,20 @@ impl Frozen {
         confirmations
     }
 
+    /// Whether more of it can be measured.
+    ///
+    /// # Errors
+    ///
+    /// [`CohortError::Imported`] where somebody else measured it.
+    pub fn continuable(&self) -> Result<(), CohortError> {
+        self.manifest.imported.as_ref().map_or(Ok(()), |imported| {
+            Err(CohortError::Imported {
+                path: self.dir.path().to_owned(),
+                file: imported.file.clone(),
+            })
+        })
+    }
+
     /// What is done, left and lost.
     pub fn state<'a>(&'a self, records: &'a [Record]) -> Result<State<'a>, StateError> {
         state(&self.manifest, &self.cases, &self.additions, records)
@@ -153,6 +167,7 @@ impl Frozen {
     /// Grows the cohort by an addition, which is written once and never changed. Sources of new units are written
     /// before it. Only the coordinator that holds the cohort's lock may do this.
     pub fn grow(&mut self, at: Timestamp, reason: &str, growth: Growth) -> Result<&Addition, CohortError> {
+        self.continuable()?;
         let number = u32::try_from(self.chain.len()).map_err(|_| CohortError::Malformed {
             path: self.dir.additions(),
             message: "too many additions".to_owned(),

@@ -25,6 +25,8 @@ pub enum LayoutError {
     NoControl { workload: String, control: String },
     #[error("case `{case}` repeats `{of}`, which is no earlier case of its workload")]
     UnknownRepeated { case: String, of: String },
+    #[error("the manifest names no binary, which only what was imported lacks")]
+    NoBinary,
     #[error("no rounds or no pairs are wanted of the cases")]
     NothingToMeasure,
     #[error("case `{case}` needs unit {unit}, which is not described")]
@@ -243,7 +245,10 @@ impl<'a> Layout<'a> {
 
 /// Names of files come from the manifest of a cohort that somebody may have sent: none may lead out of its folder.
 fn check_files(manifest: &Manifest) -> Result<(), LayoutError> {
-    for file in manifest.inputs.iter().chain([&manifest.binary]) {
+    if manifest.binary.is_some() == manifest.imported.is_some() {
+        return Err(LayoutError::NoBinary);
+    }
+    for file in manifest.inputs.iter().chain(&manifest.binary) {
         check_digest(&file.sha256)?;
         check_path(is_inner_path(&file.path), &file.path)?;
     }

@@ -98,6 +98,20 @@ pub struct Origin {
     pub git_revision: Option<String>,
 }
 
+/// What somebody else measured: where it was read from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Imported {
+    /// Name of the file or folder, as it was given.
+    pub file: String,
+    /// SHA-256 of the file as it lay there, or over path, length and content of a folder's files.
+    pub sha256: String,
+    /// Its format: `kernel-tuner`, `t4`, `csv`, `published`.
+    pub format: String,
+    /// What was measured, in the words of whoever imported it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub build_id: Option<String>,
+}
+
 /// `manifest.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
@@ -131,8 +145,12 @@ pub struct Manifest {
     pub harness: Option<String>,
     /// Files of `inputs/`.
     pub inputs: Vec<FileDigest>,
-    /// The binary in `toolchain/`.
-    pub binary: FileDigest,
+    /// The binary in `toolchain/`; `None` (absent in the file) where nothing can be run, as in what was imported.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub binary: Option<FileDigest>,
+    /// Where it was imported from: it can be analysed, never continued. `None` for what was frozen here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub imported: Option<Imported>,
     /// The machine: class must match, instance is recorded.
     pub machine: Machine,
     /// Where it came from.

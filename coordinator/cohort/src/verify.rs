@@ -68,7 +68,9 @@ pub fn verify(frozen: &Frozen) -> Result<Vec<Difference>, CohortError> {
             expect(name_of(&dir.cases()), &manifest.cases_sha256)?;
         }
     }
-    expect(name_of(&dir.binary()), &manifest.binary.sha256)?;
+    if let Some(binary) = &manifest.binary {
+        expect(name_of(&dir.binary()), &binary.sha256)?;
+    }
     differences.extend(folder_differences(
         &dir.inputs(),
         &name_of(&dir.inputs()),

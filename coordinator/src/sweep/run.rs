@@ -38,6 +38,7 @@ pub fn run(
     // Commands run in other folders, so every path must be whole. A folder that is missing is found by opening it.
     let dir = CohortDir::new(fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned()));
     let frozen = Frozen::open(&dir)?;
+    frozen.continuable()?;
     let path = dir.coordinator_lock();
     let me = Holder::this_process(&dir.path().display().to_string(), "");
     let Some(_lock) = DeviceLock::try_acquire(&path, Mode::Exclusive, &me)? else {

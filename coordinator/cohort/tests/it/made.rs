@@ -129,11 +129,12 @@ pub(crate) fn manifest(workloads: &[&str], rounds: u32, pairs: u32, cases: usize
         units: Vec::new(),
         harness: None,
         inputs: Vec::new(),
-        binary: cohort::FileDigest {
+        binary: Some(cohort::FileDigest {
             path: "layout-sweep".into(),
             sha256: "0".repeat(64),
             bytes: 1,
-        },
+        }),
+        imported: None,
         machine: header.machine,
         origin: header.origin,
     }

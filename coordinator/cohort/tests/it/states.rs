@@ -361,7 +361,7 @@ fn cohorts_that_somebody_sent() {
             other => panic!("{other:?}"),
         }
     };
-    let refused: [(Change, &str); 10] = [
+    let refused: [(Change, &str); 11] = [
         (
             |_, cases| cases[2].repeat_of = Some("v control".into()),
             "repeats `v control`",
@@ -378,9 +378,13 @@ fn cohorts_that_somebody_sent() {
             |m, _| m.workloads[1].workload.name = "../w".into(),
             "`../w` can't be the name",
         ),
-        (|m, _| m.binary.path = "/bin/sh".into(), "`/bin/sh` can't be the name"),
         (
-            |m, _| m.inputs = vec![m.binary.clone(), file("w/../../x")],
+            |m, _| m.binary.as_mut().unwrap().path = "/bin/sh".into(),
+            "`/bin/sh` can't be the name",
+        ),
+        (|m, _| m.binary = None, "names no binary"),
+        (
+            |m, _| m.inputs = vec![m.binary.clone().unwrap(), file("w/../../x")],
             "`w/../../x` can't be the name",
         ),
         (
