@@ -138,6 +138,7 @@ fn search(definition: &Path, place: &Place) -> Result<Search, Failure> {
     let mut number = 1_u32;
     while occupied(&found.free)? {
         let frozen = open(&found.free)?;
+        refuse_imported(&frozen)?;
         let origin = Path::new(&frozen.manifest().origin.definition_path);
         if origin.file_name() == definition.file_name() {
             let same = frozen.manifest().definition == found.text;
@@ -153,6 +154,16 @@ fn search(definition: &Path, place: &Place) -> Result<Search, Failure> {
         found.free = sibling(&first, number);
     }
     Ok(found)
+}
+
+/// What was imported is never continued.
+pub(crate) fn refuse_imported(frozen: &Frozen) -> Result<(), Failure> {
+    frozen.continuable().map_err(|error| {
+        Failure::new(ExitCode::Mismatch, error.to_string()).help(
+            "`analyze`, `explain`, `compare` and `export` read it; to measure the same plans here, write a definition (a \
+             search space in T1 becomes one with `layout-sweep import`)",
+        )
+    })
 }
 
 /// Opens a cohort.

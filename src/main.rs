@@ -9,9 +9,11 @@ mod compare;
 mod crossing;
 mod doctor;
 mod explain;
+mod export;
 mod failure;
 mod freeze;
 mod freezing;
+mod import;
 mod output;
 mod place;
 mod plan;
@@ -71,6 +73,10 @@ enum Command {
     Explain(explain::Arguments),
     /// Compare the cases that two cohorts have in common; a gate for CI.
     Compare(compare::Arguments),
+    /// Write what a cohort measured as T4, CSV or Markdown, or one of its plans as TOML.
+    Export(export::Arguments),
+    /// Make a cohort of what another tuner measured: it can be analysed, never continued.
+    Import(import::Arguments),
     /// List the targets, or the attributes of one.
     Targets(targets::Arguments),
     /// List the workloads that definitions can name.
@@ -102,6 +108,8 @@ fn main() -> std::process::ExitCode {
         Command::Profile(arguments) => profile::execute(&arguments),
         Command::Explain(arguments) => explain::execute(&arguments),
         Command::Compare(arguments) => compare::execute(&arguments),
+        Command::Export(arguments) => export::execute(&arguments),
+        Command::Import(arguments) => import::execute(&arguments),
         Command::Targets(arguments) => targets::execute(&arguments),
         Command::Workloads(arguments) => workloads::execute(&arguments),
         Command::Cache(arguments) => cache::execute(&arguments),

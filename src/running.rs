@@ -155,6 +155,7 @@ pub(crate) fn run(frozen: &Frozen, options: &Options) -> Result<RunSummary, Fail
 /// When this program is not the one that froze the cohort, becomes that one, with the same arguments. Comes back only
 /// when there is nothing to hand over.
 pub(crate) fn hand_over(frozen: &Frozen) -> Result<(), Failure> {
+    crate::freeze::refuse_imported(frozen)?;
     let arguments: Vec<_> = std::env::args_os().skip(1).collect();
     coordinator::hand_over(frozen, &arguments).map_err(|error| {
         let help = error.help();

@@ -29,17 +29,26 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let audit = cohort::audit(&snapshot).map_err(failed)?;
     let mut differences = audit.differences;
     let manifest = snapshot.frozen.manifest();
-    let planning = Planning::of_frozen(
-        &manifest.origin.definition_path,
-        &manifest.definition,
-        &manifest.machine,
-    )?;
-    differences.extend(cohort::machine_differences(
-        &manifest.machine,
-        &planning::machine_now(&planning)?,
-    ));
+    // What was imported was measured elsewhere: there is no machine to compare with.
+    if manifest.imported.is_none() {
+        let planning = Planning::of_frozen(
+            &manifest.origin.definition_path,
+            &manifest.definition,
+            &manifest.machine,
+        )?;
+        differences.extend(cohort::machine_differences(
+            &manifest.machine,
+            &planning::machine_now(&planning)?,
+        ));
+    }
     if arguments.format == Format::Json {
         print_json(&differences)?;
+    } else if let (Some(imported), true) = (&manifest.imported, differences.is_empty()) {
+        print(&format!(
+            "manifest and cases are as they were imported from `{}` (SHA-256 {}); {} records, which nothing digests; nothing \
+             was built or measured here",
+            imported.file, imported.sha256, audit.records
+        ));
     } else if differences.is_empty() {
         print(&format!(
             "everything is as it was frozen: {} additions, {} estimates, {} artifacts, {} records",

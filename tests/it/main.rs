@@ -7,6 +7,7 @@ mod bad_input;
 mod browser;
 mod command;
 mod explain;
+mod import;
 mod ipu21;
 mod kill;
 mod main_job;

@@ -1,0 +1,88 @@
+//! Why a file can't be read.
+
+use planner::expression::ExpressionError;
+
+/// What is wrong with a file, or with how it was asked for.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages say what each variant and field is")]
+pub enum ImportError {
+    #[error("`{file}` has no known form")]
+    Unknown { file: String, known: Vec<&'static str> },
+    #[error("there is no format called `{name}`")]
+    NoFormat { name: String, known: Vec<&'static str> },
+    #[error("`{file}` is no text in UTF-8: byte {at} can't be read")]
+    NoText { file: String, at: usize },
+    #[error("`{file}` can't be unpacked: {message}")]
+    Gzip { file: String, message: String },
+    #[error("`{file}` is no JSON: {message}")]
+    Json { file: String, message: String },
+    #[error("`{file}`: {place} lacks {}", listed(.fields))]
+    Lacks {
+        file: String,
+        place: String,
+        fields: Vec<String>,
+    },
+    #[error("`{file}`: {place}: {message}")]
+    Bad {
+        file: String,
+        place: String,
+        message: String,
+    },
+    #[error("`{file}` holds no configuration")]
+    Empty { file: String },
+    #[error("`{file}`: of `{objective}` more is better, and what is analysed here is minimised")]
+    MoreIsBetter {
+        file: String,
+        objective: String,
+        others: Vec<String>,
+    },
+    #[error("`--column {column}`: {message}")]
+    Column { column: String, message: String },
+    #[error("`{file}` has no column `{column}`: it has {}", listed(.has))]
+    NoColumn {
+        file: String,
+        column: String,
+        has: Vec<String>,
+    },
+    #[error("`{file}`: nothing says in which unit `{column}` is")]
+    NoUnit { file: String, column: String },
+    #[error("`{file}`: the values of `{parameter}` can't be read: `{text}`: {message}")]
+    Values {
+        file: String,
+        parameter: String,
+        text: String,
+        message: String,
+    },
+    #[error("`{file}`: the condition `{text}` can't be read")]
+    Condition {
+        file: String,
+        text: String,
+        source: Box<ExpressionError>,
+    },
+}
+
+impl ImportError {
+    /// What to do next, where that is known.
+    #[must_use]
+    pub fn help(&self) -> Option<String> {
+        match self {
+            Self::Unknown { known, .. } => Some(format!("say which it is with `--format`: {}", known.join(", "))),
+            Self::NoFormat { known, .. } => Some(format!("there are: {}", known.join(", "))),
+            Self::MoreIsBetter { others, .. } if !others.is_empty() => Some(format!(
+                "`--objective NAME` ranks by another number of the file: {}",
+                others.join(", ")
+            )),
+            Self::NoColumn { .. } | Self::Column { .. } => Some(
+                "`--column ROLE=HEADER`, as in `--column value=time_ms`; see `layout-sweep import --help`".to_owned(),
+            ),
+            Self::NoUnit { .. } => Some("`--unit ms` does, or a header that ends in it, as `time_ms` does".to_owned()),
+            _ => None,
+        }
+    }
+}
+
+/// Names in backticks, joined with commas.
+pub(crate) fn listed(names: &[String]) -> String {
+    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    quoted.join(", ")
+}

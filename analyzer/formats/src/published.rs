@@ -1,0 +1,207 @@
+//! Folders of the published sweep's form: `manifest.json`, and `result.json` in a folder for each case.
+
+use std::collections::BTreeMap;
+
+use planner::{Attributes, Value};
+use serde_json::Value as Json;
+use target_api::{Estimate, Moment};
+
+use crate::error::ImportError;
+use crate::json::{self, Ordered};
+use crate::registry::Format;
+use crate::source::{Options, Source};
+use crate::table::{Contents, Failed, Found, Row, Table};
+use crate::words;
+
+pub(crate) const FORMAT: Format = Format {
+    name: "published",
+    about: "a folder of the published sweep's form: manifest.json, */result.json",
+    suits: |source| source.folder && source.parts.iter().any(|part| part.path.ends_with(RESULT)),
+    read,
+};
+
+/// Name of a case's file.
+const RESULT: &str = "/result.json";
+
+/// What is ranked, if nothing else is asked for: the first of these that a passing case has.
+const OBJECTIVES: [&str; 2] = ["renderer_cycles", "cycles"];
+
+/// Predictions of the whole time. All need the compiled program.
+const ESTIMATES: [&str; 3] = ["compact_cycles", "expanded_cycles", "refined_cycles"];
+
+/// Fields that are no numbers of the run.
+const OTHER: [&str; 3] = ["status", "hardware_pass", "seconds"];
+
+fn read(source: &Source, options: &Options, notes: &mut Vec<String>) -> Result<Contents, ImportError> {
+    let mut results: Vec<(&str, Ordered<Json>)> = Vec::new();
+    let mut manifest: Option<Ordered<Json>> = None;
+    for part in &source.parts {
+        let parse = || {
+            serde_json::from_str(&part.text).map_err(|error| ImportError::Json {
+                file: format!("{}/{}", source.name, part.path),
+                message: error.to_string(),
+            })
+        };
+        if part.path == "manifest.json" {
+            manifest = Some(parse()?);
+        } else if part.path.ends_with(RESULT) {
+            results.push((&part.path, parse()?));
+        }
+    }
+    let has = |field: &str| {
+        results
+            .iter()
+            .any(|(_, result)| result.get(field).and_then(Json::as_f64).is_some())
+    };
+    let objective = match &options.objective {
+        Some(objective) => objective.clone(),
+        None => OBJECTIVES
+            .iter()
+            .find(|field| has(field))
+            .unwrap_or(&OBJECTIVES[0])
+            .to_string(),
+    };
+    let mut crosses = 0;
+    let mut rows = Vec::new();
+    for (path, result) in &results {
+        let mut row = row(source, path, result, &objective)?;
+        // Chosen by results: no prediction is judged by them.
+        if row.name.as_ref().is_some_and(|name| name.starts_with("cross-")) {
+            crosses += usize::from(!row.estimates.is_empty());
+            row.estimates.clear();
+        }
+        rows.push(row);
+    }
+    if crosses > 0 {
+        notes.push(format!(
+            "{crosses} crosses were chosen by results: their predictions are left out"
+        ));
+    }
+    let mut facts = BTreeMap::new();
+    match &manifest {
+        None => notes.push(format!(
+            "`{}` has no `manifest.json`: nothing says what was to be run",
+            source.name
+        )),
+        Some(manifest) => {
+            for (name, value) in &manifest.0 {
+                if let Some(word) = value.as_str() {
+                    facts.insert(name.clone(), word.to_owned());
+                }
+            }
+            let missing = missing(manifest, &rows);
+            if !missing.is_empty() {
+                notes.push(format!(
+                    "cases of the manifest without a result: {}",
+                    missing.join(", ")
+                ));
+            }
+        }
+    }
+    Ok(Contents::Table(Table {
+        workload: source.name.rsplit('/').next().unwrap_or(&source.name).to_owned(),
+        unit: options.unit.clone().unwrap_or_else(|| "cycles".to_owned()),
+        objective,
+        facts,
+        rows,
+    }))
+}
+
+/// Cases that the manifest lists and that have no result.
+fn missing(manifest: &Ordered<Json>, rows: &[Row]) -> Vec<String> {
+    let cases = manifest.get("cases").and_then(Json::as_array);
+    let names = cases
+        .into_iter()
+        .flatten()
+        .filter_map(|case| case.get("name")?.as_str());
+    let missing = names.filter(|name| rows.iter().all(|row| row.name.as_deref() != Some(name)));
+    missing.map(|name| format!("`{name}`")).collect()
+}
+
+/// Groups as the published figures colour them.
+fn family(name: &str) -> &str {
+    match name.split_once('-').map_or(name, |(word, _)| word) {
+        "default" | "historical" | "control" => "baseline",
+        word => word,
+    }
+}
+
+fn row(source: &Source, path: &str, result: &Ordered<Json>, objective: &str) -> Result<Row, ImportError> {
+    let folder = path.trim_end_matches(RESULT);
+    let name = result.get("name").and_then(Json::as_str).unwrap_or(folder).to_owned();
+    let configuration = configuration(result);
+    if configuration.is_empty() {
+        return Err(source.lacks(path, &["up", "down"]));
+    }
+    let mut row = Row::new(configuration, found(source, path, result, objective)?);
+    row.family = Some(family(&name).to_owned());
+    row.name = Some(name);
+    for (field, value) in &result.0 {
+        let Some(x) = value.as_f64() else { continue };
+        if ESTIMATES.contains(&field.as_str()) {
+            row.estimates.push(Estimate {
+                name: field.trim_end_matches("_cycles").to_owned(),
+                value: x,
+                unit: "cycles".to_owned(),
+                moment: Moment::Build,
+                parts: Vec::new(),
+            });
+        } else if field != objective && !OTHER.contains(&field.as_str()) {
+            row.extra.insert(field.clone(), x);
+        }
+    }
+    Ok(row)
+}
+
+/// Fields of `up` and `down` as `up.k`, `down.k`; the tile mapping where there is one.
+fn configuration(result: &Ordered<Json>) -> Attributes {
+    let mut attributes = Attributes::new();
+    for side in ["up", "down"] {
+        let Some(Json::Object(plan)) = result.get(side) else {
+            continue;
+        };
+        for (field, value) in plan {
+            if let Some(value) = json::value(value) {
+                attributes.set(&format!("{side}.{field}"), value);
+            }
+        }
+    }
+    if let Some(Json::String(mapping)) = result.get("mapping") {
+        attributes.set("mapping", Value::text(mapping));
+    }
+    attributes
+}
+
+fn found(source: &Source, path: &str, result: &Ordered<Json>, objective: &str) -> Result<Found, ImportError> {
+    let passed = result.get("hardware_pass").and_then(Json::as_bool);
+    let status = result.get("status").ok_or_else(|| source.lacks(path, &["status"]))?;
+    let shown = status.as_str().map_or_else(|| status.to_string(), str::to_owned);
+    let failed = |how, reason: String| Ok(Found::Failed { how, reason });
+    match (passed, status.as_i64()) {
+        (None, _) => Err(source.lacks(path, &["hardware_pass"])),
+        (Some(true), _) => {
+            let value = result.get(objective).and_then(Json::as_f64);
+            let value = value.ok_or_else(|| source.lacks(path, &[objective]))?;
+            match words::no_value(value, objective, "cycles") {
+                None => Ok(Found::Measured {
+                    samples: vec![(0, value)],
+                }),
+                Some(reason) => failed(Failed::RunFailed, reason),
+            }
+        }
+        (Some(false), _) if shown == "timeout" => failed(Failed::TimedOut, "status timeout".to_owned()),
+        // It ran, and did not pass the check.
+        (Some(false), _)
+            if OBJECTIVES
+                .iter()
+                .any(|field| result.get(field).is_some_and(Json::is_number)) =>
+        {
+            failed(Failed::Incorrect, format!("it ran without a pass (status {shown})"))
+        }
+        // As the published analyzer counts it: the compiler says no.
+        (Some(false), Some(code)) if code != 0 => {
+            failed(Failed::Rejected, format!("status {code}: no candidate was built"))
+        }
+        (Some(false), _) => failed(Failed::RunFailed, format!("no pass (status {shown})")),
+    }
+}

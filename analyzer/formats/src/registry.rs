@@ -1,0 +1,66 @@
+//! The formats.
+
+use crate::error::ImportError;
+use crate::source::{Options, Source};
+use crate::table::Contents;
+
+/// Reads a source; what had to be left out or assumed goes to the notes.
+type Read = fn(&Source, &Options, &mut Vec<String>) -> Result<Contents, ImportError>;
+
+/// A format that can be read.
+#[derive(Debug, Clone, Copy)]
+pub struct Format {
+    /// Its name on the command line and in manifests.
+    pub name: &'static str,
+    /// What it is, in one line.
+    pub about: &'static str,
+    /// Whether a source looks like it.
+    pub suits: fn(&Source) -> bool,
+    /// Reads it.
+    pub read: Read,
+}
+
+/// Every format, in the order in which a source is looked at.
+pub static FORMATS: &[Format] = &[
+    crate::kernel_tuner::FORMAT,
+    crate::t4::FORMAT,
+    crate::t1::FORMAT,
+    crate::published::FORMAT,
+    crate::csv_file::FORMAT,
+];
+
+fn names() -> Vec<&'static str> {
+    FORMATS.iter().map(|format| format.name).collect()
+}
+
+/// The format called `name`.
+pub fn find(name: &str) -> Result<&'static Format, ImportError> {
+    let found = FORMATS.iter().find(|format| format.name == name);
+    found.ok_or_else(|| ImportError::NoFormat {
+        name: name.to_owned(),
+        known: names(),
+    })
+}
+
+/// The first format that `source` looks like.
+pub fn suiting(source: &Source) -> Result<&'static Format, ImportError> {
+    let found = FORMATS.iter().find(|format| (format.suits)(source));
+    found.ok_or_else(|| ImportError::Unknown {
+        file: source.name.clone(),
+        known: names(),
+    })
+}
+
+/// Reads `source` as `format`; the notes say what was left out or assumed.
+pub fn read(format: &Format, source: &Source, options: &Options) -> Result<(Contents, Vec<String>), ImportError> {
+    let mut notes = Vec::new();
+    let contents = (format.read)(source, options, &mut notes)?;
+    if let Contents::Table(table) = &contents
+        && table.rows.is_empty()
+    {
+        return Err(ImportError::Empty {
+            file: source.name.clone(),
+        });
+    }
+    Ok((contents, notes))
+}

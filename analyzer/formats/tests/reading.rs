@@ -1,0 +1,477 @@
+//! Files of other tuners become tables, and tables become files again.
+
+#![expect(clippy::unwrap_used, reason = "a test that can't go on fails")]
+#![expect(clippy::float_cmp, reason = "numbers must be read to the last bit")]
+
+use std::collections::BTreeMap;
+
+use formats::{Contents, Failed, Found, ImportError, Options, Part, Row, Source, Table};
+use planner::{Attributes, Value};
+use proptest::prelude::*;
+
+const KERNEL_TUNER: &str = include_str!("../../../tests/fixtures/tuners/kernel-tuner.json");
+const FAILED: &str = include_str!("../../../tests/fixtures/tuners/kernel-tuner-failed.json");
+const T4: &str = include_str!("../../../tests/fixtures/tuners/t4.json");
+const SCORE: &str = include_str!("../../../tests/fixtures/tuners/kernel-tuner-score.json");
+const T1: &str = include_str!("../../../tests/fixtures/tuners/t1.json");
+
+fn source(name: &str, text: &str) -> Source {
+    let part = Part {
+        path: name.to_owned(),
+        text: text.to_owned(),
+    };
+    Source {
+        name: name.to_owned(),
+        parts: vec![part],
+        folder: false,
+    }
+}
+
+fn read_with(name: &str, text: &str, options: &Options) -> Result<(Contents, Vec<String>), ImportError> {
+    let source = source(name, text);
+    formats::read(formats::suiting(&source)?, &source, options)
+}
+
+fn table_with(name: &str, text: &str, options: &Options) -> (Table, Vec<String>) {
+    match read_with(name, text, options).unwrap() {
+        (Contents::Table(table), notes) => (table, notes),
+        (other, _) => panic!("no table: {other:?}"),
+    }
+}
+
+fn table(name: &str, text: &str) -> (Table, Vec<String>) {
+    table_with(name, text, &Options::default())
+}
+
+fn refused(name: &str, text: &str, options: &Options) -> String {
+    let error = read_with(name, text, options).unwrap_err();
+    format!("{error} | {}", error.help().unwrap_or_default())
+}
+
+fn columns(words: &[&str]) -> Options {
+    Options {
+        columns: words.iter().map(|word| word.parse().unwrap()).collect(),
+        ..Options::default()
+    }
+}
+
+#[test]
+fn kernel_tuner_keeps_order_types_and_repeats() {
+    let (table, notes) = table("a.json", KERNEL_TUNER);
+    assert_eq!(notes, Vec::<String>::new());
+    assert_eq!(
+        (table.workload.as_str(), table.objective.as_str(), table.unit.as_str()),
+        ("vector_add", "time", "ms")
+    );
+    assert_eq!(table.facts["device"], "NVIDIA RTX A4000");
+    let first = &table.rows[0];
+    let values: Vec<(&str, &Value)> = first.configuration.iter().collect();
+    assert_eq!(
+        values,
+        [
+            ("block_size_x", &Value::Integer(128)),
+            ("test_string", &Value::text("alg_2")),
+            ("test_single", &Value::Integer(15)),
+            ("test_bool", &Value::Boolean(true)),
+            ("test_mixed", &Value::Float(2.45)),
+        ]
+    );
+    let Found::Measured { samples } = &first.found else {
+        panic!("{first:?}")
+    };
+    assert_eq!(samples.len(), 7);
+    assert_eq!(samples[1], (0, 0.031_072_000_041_604_042));
+    assert_eq!(first.extra["compilation_ms"], 440.954_558_551_311_5);
+    assert_eq!(first.at.unwrap().to_string(), "2022-12-23T12:11:26.411558Z");
+}
+
+#[test]
+fn both_formats_of_one_sweep_say_the_same() {
+    let (cache, _) = table("convolution.json", FAILED);
+    let (results, _) = table("convolution_T4.json", T4);
+    let key = |table: &Table| -> Vec<(Attributes, Found)> {
+        table
+            .rows
+            .iter()
+            .map(|row| (row.configuration.clone(), row.found.clone()))
+            .collect()
+    };
+    assert_eq!(key(&cache), key(&results));
+    let failures: Vec<(Failed, &str)> = cache
+        .rows
+        .iter()
+        .filter_map(|row| match &row.found {
+            Found::Failed { how, reason } => Some((*how, reason.as_str())),
+            Found::Measured { .. } => None,
+        })
+        .collect();
+    assert_eq!(
+        failures,
+        [
+            (Failed::RunFailed, "RuntimeFailedConfig"),
+            (Failed::BuildFailed, "CompilationFailedConfig"),
+        ]
+    );
+}
+
+#[test]
+fn both_spellings_of_times_are_read() {
+    let with = |key: &str| {
+        let text = format!(
+            r#"{{"results": [{{"configuration": {{"x": 1}}, "times": {{"{key}": 3.5, "runtimes": [2.0]}},
+                "invalidity": "correct", "correctness": 1, "objectives": ["time"]}}]}}"#
+        );
+        table("t.json", &text).0.rows[0].extra["compilation_ms"]
+    };
+    assert_eq!((with("compilation"), with("compilation_time")), (3.5, 3.5));
+}
+
+#[test]
+fn a_cut_off_file_says_what_was_dropped() {
+    let whole = table("a.json", KERNEL_TUNER).0.rows.len();
+    let end = KERNEL_TUNER.rfind("compile_time").unwrap();
+    let (cut, notes) = table("a.json", &KERNEL_TUNER[..end]);
+    assert_eq!(cut.rows.len(), whole - 1);
+    assert!(notes[0].contains("its last record was dropped"), "{notes:?}");
+    // As a tuner leaves it that was stopped: only the last braces are missing.
+    let end = KERNEL_TUNER
+        .trim_end()
+        .trim_end_matches(|c: char| c == '}' || c.is_whitespace())
+        .len();
+    let (stopped, notes) = table("a.json", &format!("{}}},\n", &KERNEL_TUNER[..end]));
+    assert_eq!(stopped.rows.len(), whole);
+    assert!(notes[0].contains("no record was cut"), "{notes:?}");
+    let message = refused("a.json", &KERNEL_TUNER[..120], &Options::default());
+    assert!(message.contains("`a.json`"), "{message}");
+}
+
+#[test]
+fn what_a_file_lacks_is_named() {
+    let nothing = Options::default();
+    for (text, words) in [
+        (r#"{"tune_params_keys": ["x"]}"#, "the file lacks `cache`"),
+        (
+            r#"{"tune_params_keys": ["x"], "cache": {"1": {"time": 1}}}"#,
+            "configuration `1` lacks `x`",
+        ),
+        (
+            r#"{"tune_params_keys": ["x"], "cache": {"1": {"x": 1}}}"#,
+            "configuration `1` lacks `time`",
+        ),
+        (
+            r#"{"results": [{"times": {}}]}"#,
+            "result 1 lacks `configuration`, `invalidity`",
+        ),
+        (
+            r#"{"results": [{"configuration": {"x": 1}, "invalidity": "correct"}]}"#,
+            "result 1 lacks `measurements[name = time]`, `times.runtimes`",
+        ),
+        (r#"{"results": []}"#, "holds no configuration"),
+        (r#"{"ConfigurationSpace": {}}"#, "lacks `TuningParameters`"),
+        (
+            r#"{"ConfigurationSpace": {"TuningParameters": [{"Name": "x"}]}}"#,
+            "parameter 1 lacks `Values`",
+        ),
+        (r#"{"results": 5}"#, "is no JSON"),
+        ("nothing", "has no known form"),
+    ] {
+        let message = refused("f.json", text, &nothing);
+        assert!(message.contains(words), "{text}: {message}");
+    }
+}
+
+#[test]
+fn more_is_better_is_refused_with_what_else_there_is() {
+    let message = refused("score.json", SCORE, &Options::default());
+    assert!(
+        message.contains("of `score` more is better") && message.contains("benchmark_time"),
+        "{message}"
+    );
+    let options = Options {
+        objective: Some("benchmark_time".to_owned()),
+        ..Options::default()
+    };
+    let (table, _) = table_with("score.json", SCORE, &options);
+    assert_eq!((table.rows.len(), table.unit.as_str()), (8, "ms"));
+    assert_eq!(table.rows[0].extra["score"], -0.234);
+}
+
+#[test]
+fn tables_as_the_world_writes_them() {
+    let comma = "tile,fast,layout,time_ms\n8,true,rows,1.5\n16,false,columns,2.5\n8,true,rows,1.25\n";
+    let (plain, _) = table("t.csv", comma);
+    assert_eq!(plain.rows.len(), 2, "lines of one configuration are samples");
+    assert_eq!(
+        plain.rows[0].found,
+        Found::Measured {
+            samples: vec![(0, 1.5), (0, 1.25)]
+        }
+    );
+    let types: Vec<&str> = plain.rows[0]
+        .configuration
+        .iter()
+        .map(|(_, value)| value.kind())
+        .collect();
+    assert_eq!(types, ["integer", "boolean", "text"]);
+    // Excel in half of Europe: byte-order mark, semicolons, commas in numbers, CRLF.
+    let european = "tile;fast;layout;time_ms\r\n8;true;rows;1,5\r\n16;false;columns;2,5\r\n8;true;rows;1,25\r\n";
+    let mut bytes = b"\xef\xbb\xbf".to_vec();
+    bytes.extend(european.as_bytes());
+    let (text, _) = formats::unpack("t.csv", bytes).unwrap();
+    assert_eq!(table("t.csv", &text).0, plain);
+}
+
+#[test]
+fn a_table_says_what_is_wrong_where() {
+    let nothing = Options::default();
+    for (text, options, words) in [
+        (
+            "a,b\n1,2\n",
+            nothing.clone(),
+            "lacks `a column with what is to be minimised",
+        ),
+        ("a,time\n1,2\n", nothing.clone(), "in which unit `time` is"),
+        (
+            "a,time_ms\n1,fast\n",
+            nothing.clone(),
+            "line 2: `time_ms` is `fast`: expected a number",
+        ),
+        ("a,time_ms\n1,\n", nothing.clone(), "line 2: no `time_ms`"),
+        (
+            "a,time_ms\n1,2\n3\n4,5\n",
+            nothing.clone(),
+            "line 3: 1 columns, the header has 2",
+        ),
+        ("a,a,time_ms\n1,2,3\n", nothing.clone(), "two columns are called `a`"),
+        (
+            "a,time_ms\n1,2\n",
+            columns(&["value=cost"]),
+            "no column `cost`: it has `a`, `time_ms`",
+        ),
+        ("a,outcome,time_ms\n1,odd,2\n", nothing.clone(), "the outcome is `odd`"),
+    ] {
+        let message = refused("t.csv", text, &options);
+        assert!(message.contains(words), "{text}: {message}");
+    }
+    let (torn, notes) = table("t.csv", "a,time_ms\n1,2\n3");
+    assert_eq!((torn.rows.len(), notes.len()), (1, 1));
+    assert!(notes[0].contains("line 3 was dropped"), "{notes:?}");
+}
+
+#[test]
+fn zero_and_negative_times_are_failures_with_a_reason() {
+    let (table, _) = table("t.csv", "a,time_ms\n1,0\n2,-1\n3,2\n4,RuntimeFailedConfig\n");
+    let found: Vec<String> = table
+        .rows
+        .iter()
+        .map(|row| match &row.found {
+            Found::Measured { .. } => "measured".to_owned(),
+            Found::Failed { how, reason } => format!("{}: {reason}", how.word()),
+        })
+        .collect();
+    assert_eq!(
+        found,
+        [
+            "run-failed: time of 0 ms: no positive finite number",
+            "run-failed: time of -1 ms: no positive finite number",
+            "measured",
+            "run-failed: RuntimeFailedConfig",
+        ]
+    );
+}
+
+#[test]
+fn gzip_is_unpacked_whole_or_cut() {
+    use std::io::Write as _;
+    let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    packer.write_all(FAILED.as_bytes()).unwrap();
+    let packed = packer.finish().unwrap();
+    let (text, notes) = formats::unpack("a.json.gz", packed.clone()).unwrap();
+    assert_eq!((text.as_str(), notes.len()), (FAILED, 0));
+    let (text, notes) = formats::unpack("a.json.gz", packed[..packed.len() / 2].to_vec()).unwrap();
+    assert!(
+        FAILED.starts_with(&text) && notes[0].contains("in the middle"),
+        "{notes:?}"
+    );
+    assert!(formats::unpack("a.json.gz", vec![0x1f, 0x8b, 8]).is_err());
+}
+
+#[test]
+fn a_search_space_becomes_a_definition() {
+    let (Contents::Definition(text), notes) = read_with("T1_hotspot.json", T1, &Options::default()).unwrap() else {
+        panic!("no definition");
+    };
+    assert!(text.contains("\nblock_size_x = [1, 2, 4, 8, 16, 32, 64"), "{text}");
+    assert!(
+        text.contains("target = \"command\"") && text.contains("constraints = ["),
+        "{text}"
+    );
+    assert!(notes.is_empty() == text.contains("control = \"default\""), "{notes:?}");
+}
+
+#[test]
+fn the_published_form_is_read() {
+    let result = |name: &str, rest: &str| Part {
+        path: format!("{name}/result.json"),
+        text: format!(r#"{{"name": "{name}", "up": {{"k": 4, "memory": "standard"}}, "down": {{"k": 15}}, {rest}}}"#),
+    };
+    let source = Source {
+        name: "sweep".to_owned(),
+        folder: true,
+        parts: vec![
+            Part {
+                path: "manifest.json".to_owned(),
+                text: r#"{"revision": "abc", "cases": [{"name": "default"}, {"name": "gone"}]}"#.to_owned(),
+            },
+            result(
+                "default",
+                r#""status": 0, "hardware_pass": true, "cycles": 110, "renderer_cycles": 100, "expanded_cycles": 90"#,
+            ),
+            result(
+                "cross-0-0",
+                r#""status": 0, "hardware_pass": true, "cycles": 99, "renderer_cycles": 95, "expanded_cycles": 80"#,
+            ),
+            result("up-01", r#""status": 1, "hardware_pass": false"#),
+            result("up-02", r#""status": "timeout", "hardware_pass": false"#),
+            result("up-03", r#""status": 1, "hardware_pass": false, "cycles": 7"#),
+        ],
+    };
+    let format = formats::suiting(&source).unwrap();
+    let (Contents::Table(table), notes) = formats::read(format, &source, &Options::default()).unwrap() else {
+        panic!("no table");
+    };
+    assert_eq!(
+        (table.objective.as_str(), table.unit.as_str()),
+        ("renderer_cycles", "cycles")
+    );
+    assert_eq!(
+        table.rows[0].found,
+        Found::Measured {
+            samples: vec![(0, 100.0)]
+        }
+    );
+    assert_eq!(table.rows[0].estimates[0].name, "expanded");
+    assert!(table.rows[1].estimates.is_empty(), "crosses judge nothing");
+    let how: Vec<Option<Failed>> = table
+        .rows
+        .iter()
+        .map(|row| match &row.found {
+            Found::Measured { .. } => None,
+            Found::Failed { how, .. } => Some(*how),
+        })
+        .collect();
+    let expected = [
+        None,
+        None,
+        Some(Failed::Rejected),
+        Some(Failed::TimedOut),
+        Some(Failed::Incorrect),
+    ];
+    assert_eq!(how, expected);
+    assert!(notes.iter().any(|note| note.contains("`gone`")), "{notes:?}");
+}
+
+fn value() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        any::<bool>().prop_map(Value::Boolean),
+        any::<i64>().prop_map(Value::Integer),
+        (-1e12_f64..1e12).prop_map(Value::Float),
+        "[a-z][a-z ,;\"'\\\\|\n]{0,8}[a-z]".prop_map(Value::Text),
+    ]
+}
+
+fn found() -> impl Strategy<Value = Found> {
+    let how = prop_oneof![
+        Just(Failed::Rejected),
+        Just(Failed::BuildFailed),
+        Just(Failed::RunFailed),
+        Just(Failed::TimedOut),
+        Just(Failed::Incorrect),
+    ];
+    prop_oneof![
+        proptest::collection::vec(1e-9_f64..1e9, 1..5).prop_map(|values| Found::Measured {
+            samples: values.into_iter().map(|x| (0, x)).collect(),
+        }),
+        (how, "[a-z][a-z,\" ]{0,9}[a-z]").prop_map(|(how, reason)| Found::Failed { how, reason }),
+    ]
+}
+
+/// Distinct configurations of the same parameters.
+fn tables(kinds: impl Strategy<Value = Vec<Vec<Value>>>) -> impl Strategy<Value = Table> {
+    kinds.prop_flat_map(|configurations| {
+        let founds = proptest::collection::vec(found(), configurations.len());
+        founds.prop_map(move |founds| {
+            let rows = configurations
+                .iter()
+                .enumerate()
+                .zip(founds)
+                .map(|((at, values), found)| {
+                    let own = values
+                        .iter()
+                        .enumerate()
+                        .map(|(k, value)| (format!("p{k}"), value.clone()));
+                    let mut configuration: Attributes = own.collect();
+                    configuration.set("number", Value::Integer(i64::try_from(at).unwrap()));
+                    Row {
+                        workload: None,
+                        name: None,
+                        family: None,
+                        configuration,
+                        found,
+                        extra: BTreeMap::new(),
+                        estimates: Vec::new(),
+                        at: None,
+                    }
+                });
+            Table {
+                workload: "w".to_owned(),
+                objective: "time".to_owned(),
+                unit: "ms".to_owned(),
+                facts: BTreeMap::new(),
+                rows: rows.collect(),
+            }
+        })
+    })
+}
+
+fn told(table: &Table) -> Vec<(Attributes, Found)> {
+    table
+        .rows
+        .iter()
+        .map(|row| (row.configuration.clone(), row.found.clone()))
+        .collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn t4_keeps_every_configuration_and_value(
+        before in tables(proptest::collection::vec(proptest::collection::vec(value(), 1..4), 1..8))
+    ) {
+        let text = formats::to_t4(&before).unwrap();
+        let (after, notes) = table("w.json", &text);
+        prop_assert_eq!(told(&before), told(&after), "{}", text);
+        prop_assert!(notes.is_empty() && after.unit == "ms" && after.workload == "w");
+    }
+
+    #[test]
+    fn csv_keeps_every_configuration_and_value(
+        before in tables(proptest::collection::vec(proptest::collection::vec((-1e9_f64..1e9).prop_map(|x| Value::Float(x + 0.5e-3)), 2..3), 1..8))
+    ) {
+        let text = formats::to_csv(&before).unwrap();
+        let (after, notes) = table("w.csv", &text);
+        prop_assert_eq!(told(&before), told(&after), "{}", text);
+        prop_assert!(notes.is_empty() && after.unit == "ms");
+    }
+
+    #[test]
+    fn no_text_ends_the_program(text in "\\PC{0,200}", cut in 0..1000_usize) {
+        let end = (0..=cut.min(T4.len())).rev().find(|end| T4.is_char_boundary(*end)).unwrap();
+        for format in formats::FORMATS {
+            for text in [&text, &format!("{}{text}", &T4[..end])] {
+                _ = formats::read(format, &source("x", text), &Options::default());
+            }
+        }
+    }
+}
