@@ -97,7 +97,10 @@ fn show(analysis: &Analysis, cohort: &Path, report: &Path, format: Format) -> Re
         return print_json(analysis);
     }
     print(&analyzer::tables::render(analysis));
-    print(&format!("report: {}", report.join("report.md").display()));
+    print(&format!(
+        "report: {} (and report.md)",
+        report.join("report.html").display()
+    ));
     print(&format!("cohort: {}", cohort.display()));
     Ok(())
 }

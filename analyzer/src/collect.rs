@@ -10,6 +10,7 @@ use crate::dataset::{
     CaseData, Chosen, Consent, Dataset, Imported, Objective, Outcome, Prediction, SCORE, Setup, ToolUsed, WorkloadData,
 };
 use crate::error::AnalyzeError;
+use crate::page::data::UNIT_MODEL;
 use crate::rounds::{Measured, attempt, measured, printed, settle_pairing};
 
 /// Puts a cohort's parts together, case by case. `state` is that of this manifest and these additions.
@@ -37,7 +38,7 @@ pub fn collect(manifest: &Manifest, additions: &[Addition], state: &State) -> Re
         )?);
     }
     for workload in &mut workloads {
-        settle_pairing(workload)?;
+        settle_pairing(workload, manifest.machine.class.contains_key(UNIT_MODEL))?;
         workload.mark_disturbed(&manifest.objective.1);
         same_units(workload)?;
     }

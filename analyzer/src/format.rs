@@ -36,7 +36,7 @@ pub(crate) fn ratio(value: f64) -> String {
 /// A ratio with its interval: `0.712 [0.704, 0.719]`, or the reason why there is none.
 pub(crate) fn ratio_with_interval(figure: Figure) -> String {
     if figure.is_exact() {
-        return format!("{} (the control)", figure.median);
+        return format!("{} (by definition)", figure.median);
     }
     match figure.lower.zip(figure.upper) {
         Some((lower, upper)) => format!("{} [{}, {}]", ratio(figure.median), ratio(lower), ratio(upper)),

@@ -160,7 +160,10 @@ const UNPAIRED: f64 = 0.0;
 
 /// Decides whether a workload was measured in pairs. If no case has a call of the control beside its own, values do not
 /// vary, and the median of the control's own takes its place. A mixture is an error.
-pub(crate) fn settle_pairing(workload: &mut WorkloadData) -> Result<(), AnalyzeError> {
+///
+/// Values that were measured once each may vary for all that is known: only what a program counts (`simulated`) is the
+/// same each time without anybody having looked.
+pub(crate) fn settle_pairing(workload: &mut WorkloadData, simulated: bool) -> Result<(), AnalyzeError> {
     let is_single = |pair: &Pair| pair.control <= UNPAIRED;
     let control = workload.cases.iter().find(|case| case.name == workload.control);
     let control = control.ok_or_else(|| AnalyzeError::NoControl {
@@ -175,7 +178,8 @@ pub(crate) fn settle_pairing(workload: &mut WorkloadData) -> Result<(), AnalyzeE
             .windows(2)
             .any(|two| two[0].case.total_cmp(&two[1].case).is_ne())
     };
-    workload.varies = workload.paired || workload.cases.iter().any(differ);
+    let looked = workload.cases.iter().any(|case| case.pairs.len() > 1);
+    workload.varies = workload.paired || workload.cases.iter().any(differ) || !(looked || simulated);
     let replacement = if workload.paired {
         None
     } else {

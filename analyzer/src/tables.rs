@@ -7,8 +7,8 @@ use comfy_table::{Cell, CellAlignment, ContentArrangement, LineStyle, Table, Tab
 use crate::analysis::{Analysis, Judgement, WorkloadRow};
 use crate::format::{counted, one_line, or_dash, percent, ratio_with_interval, shown_unit, significant, value};
 use crate::report::{
-    consent_lines, correlation, coverage_lines, disturbed_line, drift_lines, inversions, origin_line, together_lines,
-    verdict,
+    consent_lines, correlation, coverage_lines, disturbed_line, drift_lines, inversions, origin_line, role,
+    together_lines, verdict,
 };
 
 /// Columns of a terminal that everything fits into.
@@ -16,6 +16,9 @@ pub const WIDTH: u16 = 100;
 
 /// How many cases are listed.
 const BEST: usize = 10;
+
+/// How many names a list on the terminal has; the report has all.
+const NAMED: usize = 10;
 
 /// Per workload: the ten best cases, the winner and what ties with it, each estimate, what failed and why, what was not
 /// explored. Plain text, lines end in LF.
@@ -128,12 +131,7 @@ fn answer(out: &mut String, workload: &WorkloadRow) {
         return;
     };
     let mut first = if winner.case == workload.control {
-        let role = if workload.has_control {
-            "the control"
-        } else {
-            "the first case measured"
-        };
-        format!("{}, {role}.", one_line(&winner.case))
+        format!("{}, {}.", one_line(&winner.case), role(workload))
     } else {
         format!(
             "{}: {}, {}.",
@@ -143,9 +141,9 @@ fn answer(out: &mut String, workload: &WorkloadRow) {
         )
     };
     if !workload.shows_a_gain() {
-        first.push_str(" No case is shown to be faster than the control.");
+        let _ = write!(first, " No case is shown to be faster than {}.", role(workload));
     }
-    let lines = verdict(workload, winner, one_line);
+    let lines = verdict(workload, winner, one_line, NAMED);
     out.push('\n');
     wrapped(
         out,

@@ -11,7 +11,7 @@ fn a_sweep_goes_from_definition_to_report_and_a_second_one_does_nothing() {
         "winner",
         "proxy",
         "analytic",
-        "reports/quick/report.md",
+        "reports/quick/report.html",
         "cohorts/quick",
     ] {
         assert!(stdout.contains(wanted), "`{wanted}` is not in\n{stdout}");

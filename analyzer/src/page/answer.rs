@@ -45,7 +45,7 @@ pub(crate) fn answer(out: &mut String, input: &Input<'_>, workload: &WorkloadRow
         let (ratio, pairs) = (ratio_with_interval(winner.ratio), counted(winner.ratio.samples, "pair"));
         let _ = write!(out, "<li>The rounds that chose it said {ratio} ({pairs}).</li>");
     }
-    for line in verdict(workload, winner, str::to_owned) {
+    for line in verdict(workload, winner, str::to_owned, usize::MAX) {
         let _ = write!(out, "<li>{}</li>", folded(&line));
     }
     let _ = write!(out, "<li>Chosen because: {}</li></ul>", folded(&case.because));

@@ -172,7 +172,7 @@ impl Data {
 }
 
 /// Name under which a target that executes plans in software records the program that counts.
-const UNIT_MODEL: &str = "unit-model";
+pub(crate) const UNIT_MODEL: &str = "unit-model";
 
 /// What values of the objective are.
 pub(crate) fn origin(setup: &Setup) -> &'static str {

@@ -9,9 +9,24 @@ use crate::format::{counted, name, names, or_dash, percent, ratio_with_interval,
 /// How many of those that tie are listed by simplicity.
 const SIMPLEST: usize = 5;
 
-/// What can be said of the winner beyond its name, in short words, one per line. Shared by report and terminal.
-pub(crate) fn verdict(workload: &WorkloadRow, winner: &Winner, show: impl Fn(&str) -> String) -> Vec<String> {
-    let list = |all: &[String]| all.iter().map(|one| show(one)).collect::<Vec<String>>().join(", ");
+/// What can be said of the winner beyond its name, in short words, one per line; lists name `most` cases. Shared by
+/// report and terminal.
+pub(crate) fn verdict(
+    workload: &WorkloadRow,
+    winner: &Winner,
+    show: impl Fn(&str) -> String,
+    most: usize,
+) -> Vec<String> {
+    let list = |all: &[String]| {
+        let named: Vec<String> = all.iter().take(most).map(|one| show(one)).collect();
+        let rest = all.len().saturating_sub(most);
+        let more = if rest > 0 {
+            format!(" and {rest} more")
+        } else {
+            String::new()
+        };
+        format!("{}{more}", named.join(", "))
+    };
     let mut lines = Vec::new();
     match &winner.ties {
         None => lines.push(format!(
@@ -161,7 +176,7 @@ pub(crate) fn answer(out: &mut String, analysis: &Analysis, workload: &WorkloadR
         }
     }
     figures(out, analysis, workload, case);
-    for line in verdict(workload, winner, name) {
+    for line in verdict(workload, winner, name, usize::MAX) {
         let _ = writeln!(out, "- {line}");
     }
     let _ = writeln!(out, "- Chosen because: {}", crate::format::markdown(&case.because));
