@@ -16,90 +16,85 @@ pub(super) struct Twin {
     pub(super) kind: RecordKind,
 }
 
-/// What decides how a case behaves: its workload, the digests of its artifacts, and what a round would do with them.
-#[derive(PartialEq)]
-struct Program<'s> {
-    workload: &'s str,
-    artifacts: BTreeMap<&'s str, &'s str>,
-    round: Round,
-}
-
-/// Finds cases of which nothing is measured yet and whose program is that of another case. Wanted repetitions,
-/// confirmations, controls and later attempts are measured whatever they are. What is not measured now (`takes` says
-/// which cases are) stands in nobody's way.
+/// Finds cases of which nothing is measured yet and whose program is that of another case: the same workload, the same
+/// artifacts, and nothing in a round that tells them apart. Wanted repetitions, confirmations, controls and later
+/// attempts are measured whatever they are. What is not measured now (`takes` says which cases are) stands in nobody's
+/// way.
 pub(super) fn twins(
     context: &Context<'_>,
     state: &State<'_>,
     takes: &dyn Fn(&str) -> bool,
 ) -> Result<Vec<Twin>, RunError> {
-    // Looked up by the artifacts alone: what a round would do is asked for only where these agree.
-    let mut groups: HashMap<(&str, BTreeMap<&str, &str>), Vec<&CaseState<'_>>> = HashMap::new();
+    // By the artifacts alone at first: what a round would do is asked for only where these agree.
+    let mut built: HashMap<(&str, Artifacts<'_>), Vec<&CaseState<'_>>> = HashMap::new();
     for case in state.cases() {
         let stands = matches!(case.status(), Status::Partial | Status::Done(Outcome::Correct))
             || (case.status() == Status::Built && takes(&case.case.name));
         if let (true, Some(artifacts)) = (stands, artifacts(case)) {
             let key = (case.case.workload.as_str(), artifacts);
-            groups.entry(key).or_default().push(case);
+            built.entry(key).or_default().push(case);
+        }
+    }
+    let mut measured: HashMap<&str, &str> = HashMap::new();
+    for ((_, artifacts), cases) in &built {
+        if cases.len() < 2 || !cases.iter().any(|case| expendable(context, case)) {
+            continue;
+        }
+        let mut programs: HashMap<Round, Vec<&CaseState<'_>>> = HashMap::new();
+        for case in cases {
+            programs
+                .entry(program(context, case, artifacts)?)
+                .or_default()
+                .push(case);
+        }
+        for same in programs.values() {
+            if let Some(first) = same.iter().min_by_key(|case| rank(case)) {
+                let others = same.iter().map(|case| case.case.name.as_str());
+                measured.extend(others.map(|other| (other, first.case.name.as_str())));
+            }
         }
     }
     let mut found = Vec::new();
-    for case in state.cases() {
-        if !expendable(context, case) || !takes(&case.case.name) {
-            continue;
-        }
-        let Some(artifacts) = artifacts(case) else { continue };
-        let Some(others) = groups.get(&(case.case.workload.as_str(), artifacts)) else {
-            continue;
-        };
-        if others.len() < 2 {
-            continue;
-        }
-        let own = program(context, case)?;
-        let mut first: Option<&CaseState<'_>> = None;
-        for other in others {
-            let better = first.is_none_or(|first| rank(context, other) < rank(context, first));
-            if better && (other.case.name == case.case.name || program(context, other)? == own) {
-                first = Some(other);
-            }
-        }
-        if let Some(first) = first.filter(|first| first.case.name != case.case.name) {
-            found.push(rejected(case, &first.case.name));
+    for case in state.cases().iter().filter(|case| expendable(context, case)) {
+        let name = case.case.name.as_str();
+        if let Some(first) = measured.get(name).filter(|first| **first != name) {
+            found.push(rejected(case, first));
         }
     }
     Ok(found)
 }
 
-/// Who of several is measured: the smallest. What was measured already comes before what was not, then the control;
-/// among equals the first in the cohort stays.
-fn rank(context: &Context<'_>, case: &CaseState<'_>) -> (bool, bool) {
-    (
-        matches!(case.status(), Status::Built),
-        !case.control || expendable(context, case),
-    )
+/// Who of several is measured: the first of the smallest. What was measured already comes before what was not, then the
+/// control.
+fn rank(case: &CaseState<'_>) -> (bool, bool) {
+    (case.status() == Status::Built, !case.control)
 }
 
 fn expendable(context: &Context<'_>, case: &CaseState<'_>) -> bool {
-    matches!(case.status(), Status::Built)
+    case.status() == Status::Built
         && case.attempt() == 1
         && !case.control
         && case.case.repeat_of.is_none()
         && !context.is_confirmation(&case.case.name)
 }
 
-/// Label -> digest of what the case itself is built to; `None` where it has no build or nothing is built for it.
-fn artifacts<'s>(case: &CaseState<'s>) -> Option<BTreeMap<&'s str, &'s str>> {
+/// Label -> digest of what a case itself is built to.
+type Artifacts<'s> = BTreeMap<&'s str, &'s str>;
+
+/// `None` where a case has no build or nothing is built for it.
+fn artifacts<'s>(case: &CaseState<'s>) -> Option<Artifacts<'s>> {
     let BuildOutcome::Built { units } = case.latest()?.build?.outcome else {
         return None;
     };
     let own = units.iter().filter(|(label, _)| label.as_str() != HARNESS);
-    let own: BTreeMap<_, _> = own
+    let own: Artifacts<'_> = own
         .map(|(label, built)| (label.as_str(), built.artifact_sha256.as_str()))
         .collect();
     (!own.is_empty()).then_some(own)
 }
 
-fn program<'s>(context: &Context<'_>, case: &CaseState<'s>) -> Result<Program<'s>, RunError> {
-    let artifacts = artifacts(case).unwrap_or_default();
+/// What a round would do with these artifacts.
+fn program(context: &Context<'_>, case: &CaseState<'_>, artifacts: &Artifacts<'_>) -> Result<Round, RunError> {
     let workload = &context.workload(case.case)?.workload;
     let (harness, sources) = (context.harness()?, context.sources());
     let control = match context.target.pairing() {
@@ -130,11 +125,7 @@ fn program<'s>(context: &Context<'_>, case: &CaseState<'s>) -> Result<Program<'s
         device: "device",
         device_lock: None,
     };
-    Ok(Program {
-        workload: &case.case.workload,
-        round: context.target.round(&request, &places),
-        artifacts,
-    })
+    Ok(context.target.round(&request, &places))
 }
 
 fn rejected(case: &CaseState<'_>, other: &str) -> Twin {

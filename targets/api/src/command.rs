@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 /// One file of source text.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct SourceFile {
     /// Path relative to the unit's folder, with `/`.
     pub path: String,
@@ -14,7 +14,7 @@ pub struct SourceFile {
 }
 
 /// A command as an argument list; never a shell.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct CommandSpec {
     /// The program: an absolute path, a path relative to the folder it runs in that begins with `./`, or a name
     /// without `/` that is looked for on `PATH`.

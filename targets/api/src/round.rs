@@ -39,7 +39,7 @@ pub struct Places<'a> {
 }
 
 /// A command with a limit of time.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Limited {
     /// What to run.
     pub command: CommandSpec,
@@ -48,7 +48,7 @@ pub struct Limited {
 }
 
 /// A command whose standard output is kept as JSON beside the log.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ReportSpec {
     /// Stem of the file.
     pub name: String,
@@ -57,7 +57,7 @@ pub struct ReportSpec {
 }
 
 /// Everything that one round of one case does.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Round {
     /// Folder that all of its commands run in; `None` for the case's folder.
     pub directory: Option<PathBuf>,
