@@ -75,10 +75,10 @@ struct Search {
 }
 
 impl Search {
-    /// The newest one that was frozen from this very text.
-    fn same(self) -> Option<Frozen> {
-        let mut cohorts = self.cohorts.into_iter().rev();
-        cohorts.find_map(|(frozen, same)| same.then_some(frozen))
+    /// Takes the newest one that was frozen from this very text.
+    fn same(&mut self) -> Option<Frozen> {
+        let at = self.cohorts.iter().rposition(|(_, same)| *same)?;
+        Some(self.cohorts.remove(at).0)
     }
 }
 
@@ -94,13 +94,14 @@ pub(crate) fn open_or_freeze(
     place: &Place,
     check: impl FnOnce(&Planning, &Selection) -> Result<(), Failure>,
 ) -> Result<(Frozen, bool), Failure> {
-    let found = search(definition, place)?;
-    let free = found.free.clone();
-    if !place.new
-        && let Some((newest, _)) = found.cohorts.last()
-    {
-        let edited = edited(definition, newest, &found.text);
-        return found.same().map(|frozen| (frozen, false)).ok_or(edited);
+    let mut found = search(definition, place)?;
+    if !place.new {
+        if let Some(frozen) = found.same() {
+            return Ok((frozen, false));
+        }
+        if let Some((newest, _)) = found.cohorts.last() {
+            return Err(edited(definition, newest, &found.text));
+        }
     }
     let planning = Planning::of_path(definition)?;
     let selection = planning.select()?;
@@ -108,7 +109,7 @@ pub(crate) fn open_or_freeze(
     for line in crate::plan::told(&selection.refused, &selection) {
         output::narrate(&line);
     }
-    match freezing::freeze(&planning, &selection, &free) {
+    match freezing::freeze(&planning, &selection, &found.free) {
         Ok(frozen) => Ok((frozen, true)),
         // Another run may have frozen the same text just now: then its cohort is this one's too.
         Err(failure) if !place.new => match search(definition, place)?.same() {
