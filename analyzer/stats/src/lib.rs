@@ -5,6 +5,7 @@
 
 pub mod error;
 pub mod interval;
+mod merge;
 pub mod noise;
 pub mod order;
 pub mod paired;

@@ -1,5 +1,6 @@
 //! Kendall's tau-b.
 
+use crate::merge::merge_sort;
 use crate::order::normal_zero;
 
 /// Kendall's tau-b: concordant minus discordant pairs, over the root of the pairs untied in `a` times the pairs untied
@@ -52,29 +53,15 @@ fn tied_pairs<T>(sorted: &[T], same: impl FnMut(&T, &T) -> bool) -> u64 {
 
 /// Sorts by merging from runs of one upwards, and counts the pairs that stood in falling order.
 fn sort_counting_exchanges(values: &mut Vec<f64>) -> u64 {
-    let mut merged = Vec::with_capacity(values.len());
     let mut exchanges = 0;
-    let mut run = 1;
-    while run < values.len() {
-        merged.clear();
-        for both in values.chunks(2 * run) {
-            let (mut left, mut right) = both.split_at(run.min(both.len()));
-            while let (Some(l), Some(r)) = (left.first(), right.first()) {
-                if r.total_cmp(l).is_lt() {
-                    exchanges += left.len() as u64;
-                    merged.push(*r);
-                    right = &right[1..];
-                } else {
-                    merged.push(*l);
-                    left = &left[1..];
-                }
-            }
-            merged.extend_from_slice(left);
-            merged.extend_from_slice(right);
-        }
-        std::mem::swap(values, &mut merged);
-        run *= 2;
-    }
+    let Ok(()) = merge_sort(
+        values,
+        |a, b| a.total_cmp(b).is_lt(),
+        |passed, _| {
+            exchanges += passed.len() as u64;
+            Ok::<(), std::convert::Infallible>(())
+        },
+    );
     exchanges
 }
 

@@ -2,6 +2,7 @@
 
 use super::NoLine;
 use super::pairs::slope;
+use crate::merge::merge_sort;
 use crate::order::median_in_place;
 use crate::random::SplitMix64;
 
@@ -233,32 +234,9 @@ impl Points {
     }
 }
 
-/// Sorts by the first number, merging from runs of one upwards; `turned` gets, for each item that passes others, those
-/// that it passes and itself.
-fn merge(mut places: Vec<Place>, mut turned: impl FnMut(&[Place], Place) -> Result<(), NoLine>) -> Result<(), NoLine> {
-    let mut merged = Vec::with_capacity(places.len());
-    let mut run = 1;
-    while run < places.len() {
-        merged.clear();
-        for both in places.chunks(2 * run) {
-            let (mut left, mut right) = both.split_at(run.min(both.len()));
-            while let (Some(l), Some(r)) = (left.first(), right.first()) {
-                if r.0 < l.0 {
-                    turned(left, *r)?;
-                    merged.push(*r);
-                    right = &right[1..];
-                } else {
-                    merged.push(*l);
-                    left = &left[1..];
-                }
-            }
-            merged.extend_from_slice(left);
-            merged.extend_from_slice(right);
-        }
-        std::mem::swap(&mut places, &mut merged);
-        run *= 2;
-    }
-    Ok(())
+/// Sorts by the first number; `turned` as in [`merge_sort`].
+fn merge(mut places: Vec<Place>, turned: impl FnMut(&[Place], Place) -> Result<(), NoLine>) -> Result<(), NoLine> {
+    merge_sort(&mut places, |a, b| a.0 < b.0, turned)
 }
 
 #[cfg(test)]
