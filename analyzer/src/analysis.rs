@@ -268,6 +268,18 @@ impl WorkloadRow {
         }
     }
 
+    /// How cases were called, in words.
+    #[must_use]
+    pub fn calling(&self) -> &'static str {
+        if self.paired {
+            "case and control called in turn"
+        } else if self.varies {
+            "no control beside the case"
+        } else {
+            "values do not vary, no control beside the case"
+        }
+    }
+
     /// The case called `name`.
     #[must_use]
     pub fn case(&self, name: &str) -> Option<&CaseRow> {

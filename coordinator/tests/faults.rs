@@ -107,12 +107,7 @@ fn every_record_may_be_cut_anywhere() {
     scene.measure.rounds = 1;
     scene.freeze(&[("a", "VALUE=50")]);
     scene.run();
-    let file = std::fs::read_dir(scene.dir().records())
-        .unwrap()
-        .next()
-        .unwrap()
-        .unwrap()
-        .path();
+    let file = scene.record_file();
     let whole = std::fs::read(&file).unwrap();
     let rounds = scene.rounds();
     let ends: Vec<usize> = (0..whole.len()).filter(|&at| whole[at] == b'\n').collect();
@@ -141,12 +136,7 @@ fn a_bad_line_in_the_middle_stops_a_run_and_is_named() {
     let scene = Scene::new();
     scene.freeze(&[("a", "VALUE=50")]);
     scene.run();
-    let file = std::fs::read_dir(scene.dir().records())
-        .unwrap()
-        .next()
-        .unwrap()
-        .unwrap()
-        .path();
+    let file = scene.record_file();
     let text = std::fs::read_to_string(&file).unwrap();
     std::fs::write(&file, text.replacen("\"round\":1", "\"round\":x", 1)).unwrap();
     let calls = scene.target.total();

@@ -1,5 +1,5 @@
 //! What the coordinator itself costs: `cargo test --release -p layout-sweep-coordinator --test figures -- --ignored --nocapture`.
-#![allow(clippy::unwrap_used, reason = "helpers of tests are tests too")]
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests are tests too")]
 
 mod common;
 
@@ -62,18 +62,29 @@ fn peak_mib() -> f64 {
     kib / 1024.0
 }
 
-/// `FIGURE_CASES` asks for another number than 10,000.
-#[test]
-#[ignore = "figures, not a check"]
-fn ten_thousand_cases() {
-    let count = std::env::var("FIGURE_CASES").map_or(10_000, |text| text.parse::<usize>().unwrap());
+/// A frozen cohort of one round of one pair for so many cases, or as many as `FIGURE_CASES` says; and the names of all
+/// but the control.
+fn many(usual: usize) -> (Scene, Vec<String>) {
+    let count = std::env::var("FIGURE_CASES").map_or(usual, |text| text.parse::<usize>().unwrap());
     let mut scene = Scene::new();
     (scene.measure.rounds, scene.measure.pairs) = (1, 1);
     let names: Vec<String> = (1..count).map(|n| format!("case-{n:06}")).collect();
     let cases: Vec<_> = names.iter().map(|name| (name.as_str(), "VALUE=100")).collect();
     let begin = Instant::now();
     scene.freeze(&cases);
-    println!("freeze of {count} cases: {:?}", begin.elapsed());
+    println!(
+        "freeze of {count} cases: {:?}, peak memory {:.0} MiB",
+        begin.elapsed(),
+        peak_mib()
+    );
+    (scene, names)
+}
+
+#[test]
+#[ignore = "figures, not a check"]
+fn ten_thousand_cases() {
+    let (scene, names) = many(10_000);
+    let count = names.len() + 1;
     let (begin, cpu) = (Instant::now(), cpu_seconds());
     let summary = scene.run();
     assert_eq!(usize::try_from(summary.counts.correct), Ok(count));
@@ -96,28 +107,16 @@ fn ten_thousand_cases() {
 }
 
 /// All cases but two have the records of the second one under their own names: what is asked for is what they cost to
-/// read, not to run. `FIGURE_CASES` asks for another number than 100,000.
+/// read, not to run.
 #[test]
 #[ignore = "figures, not a check"]
 fn memory_of_many_cases() {
     use std::io::Write as _;
-    let count = std::env::var("FIGURE_CASES").map_or(100_000, |text| text.parse::<usize>().unwrap());
-    let mut scene = Scene::new();
-    (scene.measure.rounds, scene.measure.pairs) = (1, 1);
-    let names: Vec<String> = (1..count).map(|n| format!("case-{n:06}")).collect();
-    let cases: Vec<_> = names.iter().map(|name| (name.as_str(), "VALUE=100")).collect();
-    let begin = Instant::now();
-    scene.freeze(&cases);
-    println!(
-        "freeze of {count} cases: {:?}, peak memory {:.0} MiB",
-        begin.elapsed(),
-        peak_mib()
-    );
+    let (scene, names) = many(100_000);
+    let count = names.len() + 1;
     let only = vec!["control".to_owned(), names[0].clone()];
     scene.run_with(|options| options.only.clone_from(&only)).unwrap();
-    let folder = scene.cohort().join("records");
-    let file = std::fs::read_dir(&folder).unwrap().next().unwrap().unwrap().path();
-    let text = std::fs::read_to_string(&file).unwrap();
+    let text = std::fs::read_to_string(scene.record_file()).unwrap();
     let own = format!("\"case\":\"{}\"", names[0]);
     let templates: Vec<serde_json::Value> = text
         .lines()
@@ -126,7 +125,7 @@ fn memory_of_many_cases() {
         .collect();
     assert_eq!(templates.len(), 3);
     let writer = "20990101T000000.000000000Z-1-figures";
-    let mut out = std::io::BufWriter::new(std::fs::File::create(folder.join(format!("{writer}.jsonl"))).unwrap());
+    let mut out = std::io::BufWriter::new(std::fs::File::create(scene.dir().record_file(writer)).unwrap());
     let numbered = names[1..]
         .iter()
         .flat_map(|name| templates.iter().map(move |line| (name, line)));

@@ -223,12 +223,7 @@ fn a_torn_last_line_is_told_and_its_round_is_run_again() {
     let scene = Scene::new();
     scene.freeze(&[("a", "VALUE=50")]);
     scene.run();
-    let file = std::fs::read_dir(scene.dir().records())
-        .unwrap()
-        .next()
-        .unwrap()
-        .unwrap()
-        .path();
+    let file = scene.record_file();
     let text = std::fs::read(&file).unwrap();
     std::fs::write(&file, &text[..text.len() - 5]).unwrap();
     let summary = scene.run();

@@ -256,12 +256,7 @@ fn what_verify_finds() {
     std::fs::write(&artifact, bytes).unwrap();
 
     // A round that stands before its build can't be: its writer says so by its numbers.
-    let file = std::fs::read_dir(scene.dir().records())
-        .unwrap()
-        .next()
-        .unwrap()
-        .unwrap()
-        .path();
+    let file = scene.record_file();
     let text = std::fs::read_to_string(&file).unwrap();
     let lines: Vec<serde_json::Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let (builds, rest): (Vec<_>, Vec<_>) = lines.into_iter().partition(|line| line["record"] == "build");

@@ -131,13 +131,7 @@ pub(crate) fn setup(out: &mut String, analysis: &Analysis) {
             grouped(&workload.flops),
             workload.reference(),
             case_link(&workload.control),
-            if workload.paired {
-                "case and control called in turn"
-            } else if workload.varies {
-                "no control beside the case"
-            } else {
-                "values do not vary, no control beside the case"
-            },
+            workload.calling(),
             or_dash(workload.median_peak_gflops, |peak| significant(peak, 4)),
         );
     }

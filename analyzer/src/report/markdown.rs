@@ -255,13 +255,7 @@ fn measured(out: &mut String, analysis: &Analysis) {
             grouped(&workload.flops),
             workload.reference(),
             name(&workload.control),
-            if workload.paired {
-                "case and control called in turn"
-            } else if workload.varies {
-                "no control beside the case"
-            } else {
-                "values do not vary, no control beside the case"
-            },
+            workload.calling(),
             or_dash(workload.median_peak_gflops, |peak| significant(peak, 4)),
         );
     }

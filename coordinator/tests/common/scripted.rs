@@ -272,6 +272,13 @@ impl Scene {
         self.target.calls.with_file_name("cohort")
     }
 
+    /// The only file of records that a finished run left.
+    pub fn record_file(&self) -> PathBuf {
+        let files: Vec<_> = std::fs::read_dir(self.dir().records()).unwrap().collect();
+        assert_eq!(files.len(), 1);
+        files.into_iter().next().unwrap().unwrap().path()
+    }
+
     pub fn dir(&self) -> CohortDir {
         CohortDir::new(self.cohort())
     }
