@@ -2,6 +2,7 @@
 //!
 //! Nothing here does I/O or reads a clock: the same input gives the same bytes on every machine.
 
+pub mod costs;
 pub mod definition;
 pub mod expression;
 pub mod parameters;

@@ -24,4 +24,5 @@ pub use judged::{Judged, judged};
 pub use located::{Located, Named};
 pub use measure::{Measure, TimeLimit};
 pub use parse::{Definition, WorkloadChoice};
+pub(crate) use places::{Places, about_expression};
 pub use values::Choices;

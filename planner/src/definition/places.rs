@@ -10,11 +10,11 @@ use super::error::{DefinitionError, Source};
 
 /// Paths such as `command.build[3]` with the bytes of their values; of tables, the bytes of their keys.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Places(BTreeMap<String, Range<usize>>);
+pub(crate) struct Places(BTreeMap<String, Range<usize>>);
 
 impl Places {
     /// All values of a table, under `prefix`.
-    pub(super) fn add_table(&mut self, prefix: &str, table: &DeTable<'_>) {
+    pub(crate) fn add_table(&mut self, prefix: &str, table: &DeTable<'_>) {
         for (key, value) in table {
             let path = if prefix.is_empty() {
                 key.get_ref().to_string()
@@ -26,7 +26,7 @@ impl Places {
     }
 
     /// One value.
-    pub(super) fn add(&mut self, path: String, key: Range<usize>, value: &Spanned<DeValue<'_>>) {
+    pub(crate) fn add(&mut self, path: String, key: Range<usize>, value: &Spanned<DeValue<'_>>) {
         match value.get_ref() {
             DeValue::Table(table) => {
                 self.add_table(&path, table);
@@ -43,7 +43,7 @@ impl Places {
     }
 
     /// The keys of a table of options only: messages about an option point at its name.
-    pub(super) fn add_keys(&mut self, table: &DeTable<'_>) {
+    pub(crate) fn add_keys(&mut self, table: &DeTable<'_>) {
         for (key, _) in table {
             self.0.insert(key.get_ref().to_string(), key.span());
         }
@@ -51,7 +51,7 @@ impl Places {
 
     /// The bytes that a path means: of itself, else of what it is part of. A path may end in `:start..end`, which are
     /// bytes of the text that stands there.
-    pub(super) fn find(&self, source: &Source, path: &str) -> Option<Range<usize>> {
+    pub(crate) fn find(&self, source: &Source, path: &str) -> Option<Range<usize>> {
         let (path, part) = split(path);
         if let (Some(span), Some(part)) = (self.0.get(path), part) {
             return Some(within(source, span, part));
@@ -96,7 +96,7 @@ fn within(source: &Source, span: &Range<usize>, part: Range<usize>) -> Range<usi
 
 /// Takes the place that an expression's own error names along, and its help; the excerpt and the carets are the
 /// definition's.
-pub(super) fn about_expression(
+pub(crate) fn about_expression(
     source: &Source,
     places: &Places,
     path: &str,

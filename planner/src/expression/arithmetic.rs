@@ -7,6 +7,7 @@ use super::fault::Fault;
 type Integer = Result<i64, Fault>;
 type Float = Result<f64, Fault>;
 
+#[inline]
 fn fits(result: Option<i64>) -> Integer {
     result.ok_or(Fault::IntegerOverflow)
 }
@@ -19,10 +20,12 @@ fn finite(result: f64) -> Float {
     }
 }
 
+#[inline]
 pub(super) fn add(a: i64, b: i64) -> Integer {
     fits(a.checked_add(b))
 }
 
+#[inline]
 pub(super) fn subtract(a: i64, b: i64) -> Integer {
     fits(a.checked_sub(b))
 }
@@ -36,6 +39,7 @@ pub(super) fn negate(a: i64) -> Integer {
 }
 
 /// The quotient rounded towards minus infinity.
+#[inline]
 pub(super) fn floor_divide(a: i64, b: i64) -> Integer {
     if b == 0 {
         return Err(Fault::DivisionByZero);
@@ -50,6 +54,7 @@ pub(super) fn floor_divide(a: i64, b: i64) -> Integer {
 }
 
 /// What [`floor_divide`] leaves: zero, or of the divisor's sign.
+#[inline]
 pub(super) fn remainder(a: i64, b: i64) -> Integer {
     if b == 0 {
         return Err(Fault::DivisionByZero);
@@ -64,6 +69,7 @@ pub(super) fn remainder(a: i64, b: i64) -> Integer {
 }
 
 /// The quotient rounded towards plus infinity.
+#[inline]
 pub(super) fn ceil_divide(a: i64, b: i64) -> Integer {
     let quotient = floor_divide(a, b)?;
     if remainder(a, b)? == 0 {

@@ -7,6 +7,7 @@
 pub mod command;
 pub mod constraints;
 pub mod estimate;
+pub mod kernels;
 pub mod machine;
 pub mod measurement;
 pub mod pattern;
@@ -16,6 +17,7 @@ pub mod target;
 pub use command::{BuildFailure, BuildInfo, BuildUnit, Captured, CommandSpec, SourceFile};
 pub use constraints::{Answer, Constraints, Finalist, Mapping, SearchReport, SearchStep, SearchWidth, Survival, Why};
 pub use estimate::{Estimate, Estimator, Moment};
+pub use kernels::{Clock, KernelProfile, KernelSample};
 pub use machine::{Host, Machine, Tool, ToolSpec};
 pub use measurement::{Malformed, Measurement, NumericalError, Of, PeakProbe, Phase, Sample, Verdict};
 pub use pattern::SourcePattern;

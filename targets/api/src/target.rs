@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use planner::costs::CostTable;
 use planner::{Assignment, Plan, Refusal, Rules, Workload};
 
 use crate::command::{BuildFailure, BuildInfo, BuildUnit, Captured, CommandSpec, SourceFile};
 use crate::constraints::Constraints;
 use crate::estimate::{Estimate, Estimator};
+use crate::kernels::KernelProfile;
 use crate::machine::{Host, Machine, Tool, ToolSpec};
 use crate::measurement::{Malformed, Measurement, Verdict};
 use crate::pattern::SourcePattern;
@@ -77,6 +79,14 @@ pub trait Target: Send + Sync {
     fn describe(&self, machine: &Machine) -> Vec<(String, String)> {
         let _ = machine;
         Vec::new()
+    }
+
+    /// These options with another cost table in force: what `--costs` and a calibration change.
+    fn with_costs(&self, _options: &Options, _costs: &CostTable) -> Result<Options, OptionError> {
+        Err(OptionError {
+            key: "costs".to_owned(),
+            message: format!("target `{}` takes no cost table", self.id()),
+        })
     }
 
     /// The target with its options on that machine.
@@ -192,6 +202,27 @@ pub trait Configured: Rules + Send + Sync {
 
     /// Models that predict from the plan, in the order in which they are shown.
     fn estimators(&self) -> Vec<&dyn Estimator>;
+
+    /// The cost table in force, where estimates are made with one: [`Target::with_costs`] takes it back unchanged.
+    fn costs(&self) -> Option<CostTable> {
+        None
+    }
+
+    /// What a profile beside a case says of kernels. Unless a target says otherwise it is a [`KernelProfile`] (JSON).
+    fn kernels(&self, profile: &str) -> Result<KernelProfile, Malformed> {
+        serde_json::from_str(profile).map_err(|error| Malformed(format!("no kernel profile: {error}")))
+    }
+
+    /// What a measurement itself says of kernels, for targets that time them without a profile; `None` where it says
+    /// nothing.
+    fn measured_kernels(
+        &self,
+        _workload: &Workload,
+        _plan: &Plan,
+        _measurement: &Measurement,
+    ) -> Option<KernelProfile> {
+        None
+    }
 
     /// Input data and reference result, from a seed.
     fn inputs(&self, workload: &Workload, seed: u64) -> Result<InputSet, Refusal>;

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use planner::costs::CostTable as Families;
 use planner::{Assignment, Attributes, Plan, Refusal, Rules, Space, Value, Workload};
 use target_api::{
     BuildFailure, BuildInfo, BuildUnit, Captured, CommandSpec, Configured, Constraints, Estimate, Estimator, Exclusive,
-    Input, InputSet, Malformed, Measurement, Moment, NumericalError, Objective, Of, Pairing, Phase, RunRequest, Sample,
-    SourceFile, Verdict,
+    Input, InputSet, KernelProfile, Malformed, Measurement, Moment, NumericalError, Objective, Of, Pairing, Phase,
+    RunRequest, Sample, SourceFile, Verdict,
 };
 
 use crate::costs::CostTable;
@@ -16,6 +17,7 @@ use crate::geometry::Orientation;
 use crate::legal::{OperandBytes, derived_width};
 use crate::options::IpuOptions;
 use crate::process::{BuildReport, INPUT_FILE, PROFILE_FILE, REFERENCE_FILE, Request, RunReport, weights_file};
+use crate::profile::{self, Profile};
 use crate::shards::oriented;
 use crate::unit::{Data, reference};
 use crate::{attributes, half, legal, screen, space, text};
@@ -220,6 +222,15 @@ impl Configured for Configuration {
 
     fn estimators(&self) -> Vec<&dyn Estimator> {
         vec![&self.compact, &self.expanded, &self.shared]
+    }
+
+    fn costs(&self) -> Option<Families> {
+        Some(self.options.costs.families().clone())
+    }
+
+    fn kernels(&self, text: &str) -> Result<KernelProfile, Malformed> {
+        let read: Profile = serde_json::from_str(text).map_err(|error| Malformed(error.to_string()))?;
+        Ok(profile::kernels(&read))
     }
 
     fn inputs(&self, workload: &Workload, seed: u64) -> Result<InputSet, Refusal> {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use planner::costs::CostTable as Families;
 use target_api::OptionError;
 
 use crate::costs::{CostTable, builtin, builtin_names};
@@ -29,7 +30,11 @@ impl IpuOptions {
                     costs = Some(builtin(name).ok_or_else(|| wrong(format!("found \"{name}\", {expected}")))?);
                 }
                 ("costs", toml::Value::Table(inner)) => {
-                    costs = Some(CostTable::parse(&inner.to_string()).map_err(|error| wrong(error.to_string()))?);
+                    costs = Some(
+                        Families::of_toml(inner)
+                            .and_then(CostTable::try_from)
+                            .map_err(|error| wrong(error.to_string()))?,
+                    );
                 }
                 ("costs", other) => return Err(wrong(format!("found {other}, {expected}"))),
                 _ => return Err(wrong("there is no such option: expected `costs`".to_owned())),
@@ -45,7 +50,7 @@ impl IpuOptions {
     /// As people see them.
     #[must_use]
     pub fn words(&self) -> BTreeMap<String, String> {
-        BTreeMap::from([("costs".to_owned(), self.costs.name.clone())])
+        BTreeMap::from([("costs".to_owned(), self.costs.name().to_owned())])
     }
 }
 
@@ -56,8 +61,8 @@ mod tests {
     #[test]
     fn tables_are_chosen_by_name_or_given_in_place() {
         let parse = |text: &str| IpuOptions::parse(&text.parse().unwrap());
-        assert_eq!(parse("").unwrap().costs.name, "after");
-        assert_eq!(parse("costs = \"sweep\"").unwrap().costs.name, "sweep");
+        assert_eq!(parse("").unwrap().costs.name(), "after");
+        assert_eq!(parse("costs = \"sweep\"").unwrap().costs.name(), "sweep");
         let own = format!("[costs]\n{}", include_str!("costs/before.toml")).replace("\n[", "\n[costs.");
         assert_eq!(parse(&own).unwrap().costs, builtin("before").unwrap());
         for (text, word) in [

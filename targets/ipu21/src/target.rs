@@ -1,5 +1,6 @@
 //! The tile array as the registry holds it.
 
+use planner::costs::CostTable as Families;
 use target_api::{Captured, Configured, Host, Machine, Malformed, OptionError, Options, Probe, Target, Tool, ToolSpec};
 
 use crate::configured::Configuration;
@@ -47,6 +48,18 @@ impl Target for Ipu21 {
             machine.class.insert("unit-model".to_owned(), digest);
         }
         Ok(machine)
+    }
+
+    fn with_costs(&self, options: &Options, costs: &Families) -> Result<Options, OptionError> {
+        let wrong = |message: String| OptionError {
+            key: "ipu21.costs".to_owned(),
+            message,
+        };
+        let table = costs.to_toml().map_err(|error| wrong(error.to_string()))?;
+        let mut options = options.clone();
+        options.insert("costs".to_owned(), toml::Value::Table(table));
+        IpuOptions::parse(&options)?;
+        Ok(options)
     }
 
     fn configure(&self, options: &Options, machine: &Machine) -> Result<Box<dyn Configured>, OptionError> {

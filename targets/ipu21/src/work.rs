@@ -66,7 +66,8 @@ const STRIDED_BYTES: usize = 512;
 
 impl Copy {
     /// Calls that a strided copy takes: one for each panel when they are few and large.
-    fn strided_calls(&self) -> usize {
+    #[must_use]
+    pub fn strided_calls(&self) -> usize {
         if self.panels < STRIDED_ROWS && self.panels * self.panel_bytes > STRIDED_BYTES {
             self.panels
         } else {
@@ -86,7 +87,7 @@ impl Copy {
     pub fn executed(&self, costs: &CostTable) -> usize {
         let calls = self.strided_calls();
         let bytes = self.panels * self.panel_bytes / calls;
-        calls * (costs.unit.copy_call + bytes.div_ceil(costs.copy.bytes_per_cycle))
+        calls * costs.copy_executed(bytes)
     }
 }
 

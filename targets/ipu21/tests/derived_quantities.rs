@@ -55,7 +55,7 @@ const COMPARED: &[&str] = &[
 
 #[test]
 fn traffic_is_as_derived() {
-    let price = costs::builtin("after").unwrap().exchange;
+    let price = costs::builtin("after").unwrap();
     let mut compared = 0;
     for line in include_str!("fixtures/cases.csv").lines().skip(1) {
         let case: Vec<&str> = line.split(',').collect();

@@ -1,7 +1,10 @@
 //! What things cost in cycles: tables as data, and the one place that prices a kernel for screening, estimates and the
 //! unit model alike.
 
+mod builtin;
 mod price;
 mod table;
 
-pub use table::{Block, CostError, CostTable, Gemm, Linear, PhasePrice, Reduction, Unit, builtin, builtin_names};
+pub use builtin::{builtin, builtin_names};
+pub use price::Kernel;
+pub use table::CostTable;

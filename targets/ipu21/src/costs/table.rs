@@ -1,175 +1,146 @@
-//! Cost tables.
+//! Cost tables of the tile array: [`planner::costs`] with the families that it must have, compiled.
 
+use planner::costs::{Compiled, CostError, CostTable as Families, Number};
+use planner::expression::Kind;
 use serde::{Deserialize, Serialize};
 
-/// Prices in cycles. Built-in tables are `sweep`, `before` and `after`; a table of one's own has the same keys.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+use super::price::Kernel;
+
+/// Prices in cycles. Built-in tables are `sweep`, `before` and `after`; a table of one's own has the same families, with
+/// any terms over the same arguments, and may have more.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(try_from = "Families", into = "Families")]
 pub struct CostTable {
-    /// Its name.
-    pub name: String,
-    /// What it describes.
-    pub about: String,
-    /// Sections in which other prices stand in for prices that are not public.
-    pub unpublished: Vec<String>,
-    /// Exchange phases, before they are scheduled.
-    pub exchange: PhasePrice,
-    /// Local copies as a planner prices them.
-    pub copy: Linear,
-    /// Clearing memory.
-    pub fill: Linear,
-    /// Products with native output.
-    pub gemm: Gemm,
-    /// Sums of partials.
-    pub reduction: Reduction,
-    /// The tanh form of GELU.
-    pub gelu: Block,
-    /// What the unit model charges beside kernels.
-    pub unit: Unit,
+    families: Families,
+    /// One for each of [`Kernel::ALL`].
+    compiled: Vec<Compiled>,
 }
 
-/// The price of an exchange phase that is not scheduled yet.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PhasePrice {
-    /// Bytes that one tile sends, and independently receives, per cycle.
-    pub bytes_per_cycle: usize,
-    /// Cycles of one phase's synchronisation.
-    pub phase: usize,
-    /// Cycles that one fragment takes at least.
-    pub fragment: usize,
-    /// Bytes of a fragment where its size is not known.
-    pub fragment_bytes: usize,
+impl PartialEq for CostTable {
+    fn eq(&self, other: &Self) -> bool {
+        self.families == other.families
+    }
 }
 
-/// `call + ceil(bytes / bytes_per_cycle)`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Linear {
-    /// Cycles of one call.
-    pub call: usize,
-    /// Bytes per cycle.
-    pub bytes_per_cycle: usize,
+impl Eq for CostTable {}
+
+impl From<CostTable> for Families {
+    fn from(table: CostTable) -> Self {
+        table.families
+    }
 }
 
-/// `call + panels * (row * rows + panel)` over panels of 16 x 16 coefficients.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Gemm {
-    /// Cycles of one call.
-    pub call: usize,
-    /// Cycles of one row in one panel.
-    pub row: usize,
-    /// Cycles of one panel: its coefficients, and the synchronisation at its end.
-    pub panel: usize,
-}
+impl TryFrom<Families> for CostTable {
+    type Error = CostError;
 
-/// `call + group * ceil(n / elements) * (start + partial * (partials - 1))`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Reduction {
-    /// Cycles of one call.
-    pub call: usize,
-    /// Elements that the six workers sum in one turn.
-    pub elements: usize,
-    /// Cycles of one issue slot of a worker.
-    pub group: usize,
-    /// Issue slots of one turn, whatever the number of partials.
-    pub start: usize,
-    /// Issue slots of each further partial.
-    pub partial: usize,
-}
-
-/// `call + block * ceil(n / elements)`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Block {
-    /// Cycles of one call.
-    pub call: usize,
-    /// Elements of one block.
-    pub elements: usize,
-    /// Cycles of one block.
-    pub block: usize,
-}
-
-/// What the unit model charges beside kernels.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Unit {
-    /// Cycles of a phase beyond its scheduled horizon.
-    pub barrier: usize,
-    /// Cycles of one copy call beyond its bytes, profiling included.
-    pub copy_call: usize,
-}
-
-/// A cost table that can't be used.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum CostError {
-    /// Not TOML, or not these keys.
-    #[error("not a cost table: {0}")]
-    Form(String),
-    /// A divisor is zero.
-    #[error("`{0}` is 0: expected at least 1")]
-    Zero(&'static str),
-}
-
-const BUILTIN: &[(&str, &str)] = &[
-    ("sweep", include_str!("sweep.toml")),
-    ("before", include_str!("before.toml")),
-    ("after", include_str!("after.toml")),
-];
-
-/// Names of the built-in tables.
-pub fn builtin_names() -> impl Iterator<Item = &'static str> {
-    BUILTIN.iter().map(|(name, _)| *name)
-}
-
-/// The built-in table with this name; none when there is no such table.
-#[must_use]
-pub fn builtin(name: &str) -> Option<CostTable> {
-    let (_, text) = BUILTIN.iter().find(|(n, _)| *n == name)?;
-    CostTable::parse(text).ok()
+    fn try_from(families: Families) -> Result<Self, CostError> {
+        families.check()?;
+        let compile = |kernel: &Kernel| {
+            let name = kernel.name();
+            let wrong = |key: String, message: String| CostError::Key { key, message };
+            let family = families.family(name).ok_or_else(|| {
+                let expected: Vec<String> = Kernel::ALL
+                    .iter()
+                    .map(|kernel| format!("`{}`", kernel.name()))
+                    .collect();
+                wrong(
+                    name.to_owned(),
+                    format!("there is no such family: expected {}", expected.join(", ")),
+                )
+            })?;
+            if family.unit() != "cycles" {
+                let message = format!("its unit is `{}`: expected `cycles`", family.unit());
+                return Err(wrong(format!("{name}.terms"), message));
+            }
+            let arguments: Vec<(&str, Kind)> = kernel.arguments().iter().map(|own| (*own, Kind::Integer)).collect();
+            let compiled = family.compile_with(name, &arguments)?;
+            if compiled.may_fail() {
+                let message = "a term divides by something that is not a plain number: expected a price for every call";
+                return Err(wrong(format!("{name}.terms"), message.to_owned()));
+            }
+            Ok(compiled)
+        };
+        let compiled = Kernel::ALL.iter().map(compile).collect::<Result<_, _>>()?;
+        Ok(Self { families, compiled })
+    }
 }
 
 impl CostTable {
     /// Reads a table.
     pub fn parse(text: &str) -> Result<Self, CostError> {
-        let table: Self = toml::from_str(text).map_err(|error| CostError::Form(error.to_string()))?;
-        let divisors = [
-            ("exchange.bytes_per_cycle", table.exchange.bytes_per_cycle),
-            ("exchange.fragment_bytes", table.exchange.fragment_bytes),
-            ("copy.bytes_per_cycle", table.copy.bytes_per_cycle),
-            ("fill.bytes_per_cycle", table.fill.bytes_per_cycle),
-            ("reduction.elements", table.reduction.elements),
-            ("gelu.elements", table.gelu.elements),
-        ];
-        match divisors.into_iter().find(|(_, value)| *value == 0) {
-            Some((key, _)) => Err(CostError::Zero(key)),
-            None => Ok(table),
+        Families::parse(text)?.try_into()
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.families.name
+    }
+
+    /// What it describes.
+    #[must_use]
+    pub fn about(&self) -> &str {
+        &self.families.about
+    }
+
+    /// The table as data.
+    #[must_use]
+    pub fn families(&self) -> &Families {
+        &self.families
+    }
+
+    /// The same prices, with fragments for nothing: what lanes and kernels take at least.
+    #[must_use]
+    pub fn without_fragments(&self) -> Self {
+        let mut families = self.families.clone();
+        if let (Some(family), Some(nothing)) = (families.families.get_mut(Kernel::Fragment.name()), Number::new(0.0)) {
+            for term in family.terms.values_mut() {
+                term.coefficient = nothing;
+            }
         }
+        // Coefficients do not decide whether a table can be used.
+        Self::try_from(families).unwrap_or_else(|_| self.clone())
+    }
+
+    pub(super) fn compiled(&self, kernel: Kernel) -> Option<&Compiled> {
+        self.compiled.get(kernel as usize)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::builtin;
     use super::*;
 
     #[test]
-    fn every_built_in_table_can_be_read() {
-        let names: Vec<&str> = builtin_names().collect();
-        assert_eq!(names, ["sweep", "before", "after"]);
-        for name in names {
-            assert_eq!(builtin(name).unwrap().name, name);
+    fn slips_are_named() {
+        let after = builtin("after").unwrap().families().text();
+        for (from, to, word) in [
+            (
+                "ceil_div(elements, 96)",
+                "ceil_div(elements, 0 * elements)",
+                "plain number",
+            ),
+            ("ceil_div(elements, 96)", "ceil_div(elments, 96)", "elments"),
+            ("[barrier", "[barier", "no such family"),
+            (
+                "{ of = \"ceil_div(bytes, 4)\", cycles",
+                "{ of = \"bytes\", ns",
+                "expected `cycles`",
+            ),
+        ] {
+            let text = after.replace(from, to);
+            assert_ne!(text, after, "{from}");
+            let error = CostTable::parse(&text).unwrap_err().to_string();
+            assert!(error.contains(word), "{error}");
         }
-        assert_eq!(builtin("later"), None);
     }
 
     #[test]
-    fn slips_are_named() {
-        let after = BUILTIN[2].1;
-        let error = CostTable::parse(&after.replace("elements = 96", "elements = 0")).unwrap_err();
-        assert_eq!(error, CostError::Zero("gelu.elements"));
-        let error = CostTable::parse(&after.replace("elements = 96", "size = 96")).unwrap_err();
-        assert!(error.to_string().contains("size"), "{error}");
+    fn fragments_can_be_left_out() {
+        let after = builtin("after").unwrap();
+        let without = after.without_fragments();
+        assert_eq!((after.fragments(3), without.fragments(3)), (480, 0));
+        assert_eq!(after.gemm(16, 16, 16), without.gemm(16, 16, 16));
     }
 }

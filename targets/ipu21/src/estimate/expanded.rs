@@ -33,7 +33,7 @@ pub fn expanded(phases: &[Phase], segments: &[Segment], costs: &CostTable, share
     Expanded {
         exchange: phases
             .iter()
-            .map(|phase| Stats::new(&phase.transfers).price(&costs.exchange, shared))
+            .map(|phase| Stats::new(&phase.transfers).price(costs, shared))
             .collect(),
         work: segments
             .iter()

@@ -51,7 +51,7 @@ pub fn profile(compiled: &Compiled, costs: &CostTable, plan: &str) -> Profile {
         target: "ipu21".to_owned(),
         unit: "cycles".to_owned(),
         plan: plan.to_owned(),
-        costs: costs.name.clone(),
+        costs: costs.name().to_owned(),
         cycles: timing.cycles(),
         steps,
         calls: calls.list,

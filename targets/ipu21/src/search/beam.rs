@@ -68,9 +68,14 @@ pub(super) fn lanes(
     most: usize,
     watch: &[(String, String)],
 ) -> Result<Ranked<Vec<Geometry>>, Refusal> {
-    let mut costs = costs.clone();
-    costs.exchange.fragment = 0;
-    by_score(workload, plans, &costs, ("lanes", LANES), most, watch)
+    by_score(
+        workload,
+        plans,
+        &costs.without_fragments(),
+        ("lanes", LANES),
+        most,
+        watch,
+    )
 }
 
 fn by_score(

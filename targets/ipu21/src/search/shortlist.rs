@@ -79,8 +79,7 @@ pub(super) fn shortlist(
     most: usize,
     watch: &[(String, Geometry)],
 ) -> (Vec<Geometry>, SearchStep) {
-    let mut lanes = costs.clone();
-    lanes.exchange.fragment = 0;
+    let lanes = costs.without_fragments();
     let mut product = None;
     let mut scores = |g: &Geometry| {
         let product = product.get_or_insert_with(|| Product {

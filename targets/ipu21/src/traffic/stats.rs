@@ -1,7 +1,7 @@
 //! How much a phase moves, and what bounds it from below.
 
 use super::transfer::Transfer;
-use crate::costs::PhasePrice;
+use crate::costs::CostTable;
 use crate::device::{TILES, WORD_BYTES};
 
 /// Fewest words of a transfer that borrows its partner's lane.
@@ -99,7 +99,7 @@ impl Stats {
     /// Price of the phase before it is scheduled. The planner of the sweep summed the sends of a pair (`shared`),
     /// although the two tiles send independently.
     #[must_use]
-    pub fn price(&self, price: &PhasePrice, shared: bool) -> usize {
+    pub fn price(&self, costs: &CostTable, shared: bool) -> usize {
         let (words, fragments) = if shared {
             (self.max_pair_words, self.max_pair_fragments)
         } else {
@@ -107,6 +107,6 @@ impl Stats {
         };
         let bytes = WORD_BYTES * words.max(self.max_receive_words);
         let fragments = fragments.max(self.max_receive_fragments);
-        (price.phase + bytes.div_ceil(price.bytes_per_cycle)).max(price.fragment * fragments)
+        costs.phase(bytes, fragments)
     }
 }

@@ -59,7 +59,7 @@ pub fn timing(compiled: &Compiled, costs: &CostTable) -> Timing {
             kind: phase.kind,
             arrival_spread: spread,
             scheduled,
-            after_arrival: scheduled + costs.unit.barrier,
+            after_arrival: scheduled + costs.barrier(),
             work: most,
         });
         spread = most.saturating_sub(least);

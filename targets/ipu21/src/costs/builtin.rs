@@ -1,0 +1,36 @@
+//! The tables that ship.
+
+use super::table::CostTable;
+
+const BUILTIN: &[(&str, &str)] = &[
+    ("sweep", include_str!("sweep.toml")),
+    ("before", include_str!("before.toml")),
+    ("after", include_str!("after.toml")),
+];
+
+/// Names of the built-in tables.
+pub fn builtin_names() -> impl Iterator<Item = &'static str> {
+    BUILTIN.iter().map(|(name, _)| *name)
+}
+
+/// The built-in table with this name; none when there is no such table.
+#[must_use]
+pub fn builtin(name: &str) -> Option<CostTable> {
+    let (_, text) = BUILTIN.iter().find(|(n, _)| *n == name)?;
+    CostTable::parse(text).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_built_in_table_can_be_read() {
+        let names: Vec<&str> = builtin_names().collect();
+        assert_eq!(names, ["sweep", "before", "after"]);
+        for name in names {
+            assert_eq!(builtin(name).unwrap().name(), name);
+        }
+        assert_eq!(builtin("later"), None);
+    }
+}
