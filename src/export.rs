@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use analyzer::analysis::Analysis;
 use clap::{Args, ValueEnum};
 use cohort::{Case, CohortDir, Snapshot};
 use coordinator::ExitCode;
@@ -32,8 +33,11 @@ pub(crate) struct Arguments {
     /// The cohort's folder.
     cohort: PathBuf,
     /// What is written.
-    #[arg(long, value_enum)]
-    format: Form,
+    #[arg(long, value_enum, required_unless_present = "kernel", conflicts_with = "kernel")]
+    format: Option<Form>,
+    /// A plan as C: writes `NAME.c` and `NAME.h`, to be built into any program.
+    #[arg(long, value_name = "NAME.c", conflicts_with = "output")]
+    kernel: Option<PathBuf>,
     /// Of plans: `best`, as the report says, or the name of a case.
     #[arg(long, value_name = "NAME", default_value = "best")]
     case: String,
@@ -51,14 +55,18 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
         let message = format!("`{}` can't be read", arguments.cohort.display());
         Failure::because(ExitCode::Mismatch, message, error)
     })?;
-    if arguments.format != Form::Toml && arguments.case != "best" {
-        return Err(Failure::usage(
-            "`--case` goes with `--format toml`: the other formats hold all cases",
-        ));
+    if let Some(path) = &arguments.kernel {
+        return kernel(&snapshot, arguments, path);
     }
     let text = match arguments.format {
-        Form::Toml => plan(&snapshot, arguments)?,
-        form => table(&snapshot, form, arguments)?,
+        Some(Form::Toml) => plan(&snapshot, arguments)?,
+        _ if arguments.case != "best" => {
+            return Err(Failure::usage(
+                "`--case` goes with `--format toml` and `--kernel`: the other formats hold all cases",
+            ));
+        }
+        Some(form) => table(&snapshot, form, arguments)?,
+        None => return Err(Failure::usage("expected `--format` or `--kernel`")),
     };
     match &arguments.output {
         None => print(&text),
@@ -103,14 +111,43 @@ fn table(snapshot: &Snapshot, form: Form, arguments: &Arguments) -> Result<Strin
     }
 }
 
-fn plan(snapshot: &Snapshot, arguments: &Arguments) -> Result<String, Failure> {
-    let name = if arguments.case == "best" {
-        best(snapshot, arguments)?
-    } else {
-        arguments.case.clone()
+/// Writes a plan as C, and its header beside it.
+fn kernel(snapshot: &Snapshot, arguments: &Arguments, path: &Path) -> Result<ExitCode, Failure> {
+    let analysis = analysis(snapshot)?;
+    let name = match arguments.case.as_str() {
+        "best" => best(&analysis, arguments)?,
+        name => name.to_owned(),
     };
+    let case = named(snapshot, &name)?;
+    let workload = analysis
+        .workloads
+        .iter()
+        .find(|workload| workload.name == case.workload);
+    let workload = workload.ok_or_else(|| Failure::new(ExitCode::Failure, "the case's workload was lost"))?;
+    for file in crate::export_kernel::kernel(snapshot, case, workload, path)? {
+        let path = path.with_file_name(&file.path);
+        write(&path, &file.text)?;
+        narrate(&format!("written: `{}`", path.display()));
+    }
+    Ok(ExitCode::Done)
+}
+
+fn named<'a>(snapshot: &'a Snapshot, name: &str) -> Result<&'a Case, Failure> {
     let case = snapshot.frozen.cases().find(|case| case.name == name);
-    let case = case.ok_or_else(|| Failure::usage(format!("the cohort has no case `{name}`")))?;
+    case.ok_or_else(|| Failure::usage(format!("the cohort has no case `{name}`")))
+}
+
+fn analysis(snapshot: &Snapshot) -> Result<Analysis, Failure> {
+    let dataset = analyzer::dataset(snapshot).map_err(unreadable)?;
+    analyzer::rows::evaluate(&dataset).map_err(unreadable)
+}
+
+fn plan(snapshot: &Snapshot, arguments: &Arguments) -> Result<String, Failure> {
+    let name = match arguments.case.as_str() {
+        "best" => best(&analysis(snapshot)?, arguments)?,
+        name => name.to_owned(),
+    };
+    let case = named(snapshot, &name)?;
     let attributes = case.plan.attributes.clone();
     let assignment = match space(snapshot, case)? {
         // What the target derives is no choice, and `try` would not know it.
@@ -135,9 +172,7 @@ fn plan(snapshot: &Snapshot, arguments: &Arguments) -> Result<String, Failure> {
 }
 
 /// The plan to take, as the report says.
-fn best(snapshot: &Snapshot, arguments: &Arguments) -> Result<String, Failure> {
-    let dataset = analyzer::dataset(snapshot).map_err(unreadable)?;
-    let analysis = analyzer::rows::evaluate(&dataset).map_err(unreadable)?;
+fn best(analysis: &Analysis, arguments: &Arguments) -> Result<String, Failure> {
     let wanted = arguments.workload.as_deref();
     let names: Vec<&str> = analysis
         .workloads

@@ -10,6 +10,7 @@ mod crossing;
 mod doctor;
 mod explain;
 mod export;
+mod export_kernel;
 mod failure;
 mod freeze;
 mod freezing;

@@ -9,6 +9,7 @@ mod command;
 mod explain;
 mod import;
 mod ipu21;
+mod kernel;
 mod kill;
 mod main_job;
 mod page;

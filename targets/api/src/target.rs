@@ -294,6 +294,22 @@ pub trait Configured: Rules + Send + Sync {
         LockHolder::Guard
     }
 
+    /// A legal plan as source files that a user's own program can be built with: `NAME.c` and `NAME.h`, say. `name` is a C
+    /// identifier; `about` says in lines where the plan and its figures come from. A target without such a form refuses.
+    fn kernel(
+        &self,
+        _workload: &Workload,
+        _plan: &Plan,
+        _name: &str,
+        _about: &[String],
+    ) -> Result<Vec<SourceFile>, Refusal> {
+        let message = format!(
+            "target `{}` has no kernels that could be used outside of it",
+            self.target()
+        );
+        Err(Refusal::new("kernel", message))
+    }
+
     /// How control and case are compared.
     fn pairing(&self) -> Pairing;
 

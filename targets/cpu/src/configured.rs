@@ -13,8 +13,9 @@ use crate::assembly;
 use crate::attributes::{plan_attributes, plan_from};
 use crate::chain::products;
 use crate::codegen::gemm_source;
-use crate::compile::{compile_steps, harness_step};
+use crate::compile::{FLAGS, compile_steps, harness_step};
 use crate::estimate::{Analytic, Constants, Hardware, Proxy};
+use crate::export::exported;
 use crate::facts::GemmContext;
 use crate::harness::{self, MachineReport, PlanObjects, harness_sources, run_arguments};
 use crate::inputs::{INPUT_FILE, REFERENCE_FILE, inputs, weights_file};
@@ -277,6 +278,35 @@ impl Configured for Configuration {
 
     fn parse_run(&self, workload: &Workload, captured: &Captured) -> Result<Measurement, Malformed> {
         measurement(workload, captured)
+    }
+
+    fn kernel(
+        &self,
+        workload: &Workload,
+        plan: &Plan,
+        name: &str,
+        about: &[String],
+    ) -> Result<Vec<SourceFile>, Refusal> {
+        let products = products(workload)?;
+        let plan = plan_from(workload, &plan.attributes, self.settings.threads)?;
+        if let Some(refused) = first_broken(self.settings.isa, &products, &plan) {
+            return Err(Refusal::new(refused.rule, refused.message));
+        }
+        let cores: Vec<String> = self.settings.cores.iter().map(ToString::to_string).collect();
+        let mut about = about.to_vec();
+        about.push(format!(
+            "what the figure needs: gcc or clang with {}; all memory in 2 MiB pages (madvise, MADV_HUGEPAGE); \
+             {} worker(s) pinned, there to core(s) {}",
+            FLAGS.join(" "),
+            plan.threads,
+            cores.join(", ")
+        ));
+        let kernel = exported(self.settings.isa, &products, &plan, name, &about);
+        let file = |extension: &str, text: String| SourceFile {
+            path: format!("{name}.{extension}"),
+            text,
+        };
+        Ok(vec![file("c", kernel.source), file("h", kernel.header)])
     }
 
     fn pairing(&self) -> Pairing {

@@ -9,6 +9,7 @@ pub mod compile;
 pub mod configured;
 mod describe;
 pub mod estimate;
+pub mod export;
 pub mod facts;
 pub mod footprint;
 pub mod geometry;

@@ -6,6 +6,8 @@
     reason = "these are tests, outside a test function"
 )]
 
+pub(crate) mod plans;
+
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,0 +1,312 @@
+//! The exported file and its header.
+
+use std::fmt::Write as _;
+
+use crate::codegen::gemm_source;
+use crate::export::names::prefixed;
+use crate::facts::{Facts, GemmContext};
+use crate::geometry::{CpuPlan, Weights};
+use crate::harness::harness_sources;
+use crate::isa::Isa;
+use crate::problem::{InputLayout, Product};
+
+/// What callers' memory is aligned to, in bytes: a cache line, and the widest vector.
+const ALIGNMENT: u64 = 64;
+
+/// One plan as C.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Exported {
+    /// `NAME.c`.
+    pub source: String,
+    /// `NAME.h`.
+    pub header: String,
+}
+
+/// Where a product's buffers lie, in floats from the beginning of the packed weights and of the workspace.
+#[derive(Default)]
+struct Places {
+    panels: u64,
+    weights: u64,
+    in_place: bool,
+    packed: u64,
+    scratch: u64,
+    output: u64,
+}
+
+/// Hands out runs of floats one after another, each at a multiple of the alignment.
+#[derive(Default)]
+struct Room(u64);
+
+impl Room {
+    fn take(&mut self, floats: u64) -> u64 {
+        let at = self.0;
+        self.0 += floats.next_multiple_of(ALIGNMENT / 4);
+        at
+    }
+}
+
+/// The plan as a C file and its header: functions `NAME_describe`, `NAME_packed_size`, `NAME_workspace_size`,
+/// `NAME_pack_weights`, `NAME_open`, `NAME_run`, `NAME_close`.
+///
+/// `name` is a C identifier, `about` says in lines where the plan and its figures come from. The plan must be legal for
+/// `products` (see [`crate::rules`]).
+#[must_use]
+pub fn exported(isa: Isa, products: &[Product], plan: &CpuPlan, name: &str, about: &[String]) -> Exported {
+    let mut previous = None;
+    let mut contexts = Vec::new();
+    for (product, (_, geometry)) in products.iter().zip(&plan.gemms) {
+        contexts.push(GemmContext {
+            isa,
+            threads: plan.threads,
+            extents: product.extents,
+            geometry,
+            input: InputLayout::after(previous),
+        });
+        previous = Some(geometry);
+    }
+    let facts: Vec<Facts<'_>> = contexts.iter().map(|context| Facts::new(*context)).collect();
+    let labels: Vec<String> = products.iter().map(|product| identifier(&product.name)).collect();
+    let title = title(isa, products, plan);
+    let fill = |template: &str| {
+        template
+            .replace("@TITLE@", &comment_safe(&title))
+            .replace("@ABOUT@", &comment_lines(about))
+            .replace("@RESTRICT@", &format!("{}_RESTRICT", name.to_uppercase()))
+            .replace("@NAME_UPPER@", &name.to_uppercase())
+            .replace("@NAME@", name)
+            .replace(
+                "@THREADS_START@",
+                if plan.threads > 1 {
+                    " and starts the workers, which sleep between calls"
+                } else {
+                    ""
+                },
+            )
+    };
+    let mut c = format!("/* {} */\n", comment_safe(&title));
+    _ = write!(c, "#define _GNU_SOURCE\n#include \"{name}.h\"\n\n");
+    c.push_str("#include <stdatomic.h>\n#include <stdint.h>\n#include <string.h>\n");
+    if plan.threads > 1 {
+        c.push_str("#include <pthread.h>\n#include <sched.h>\n");
+    }
+    c.push_str(&architecture(isa));
+    c.push_str(&structures());
+    c.push_str(&region(isa).0);
+    for (context, label) in contexts.iter().zip(&labels) {
+        let text = gemm_source(context)
+            .replace("#include \"layout_sweep.h\"\n\n", "")
+            .replace(
+                "const struct ls_gemm layout_sweep_gemm",
+                "static const struct ls_gemm layout_sweep_gemm",
+            );
+        _ = write!(
+            c,
+            "\n/* ---- product `{label}` ---- */\n\n{}",
+            prefixed(&text, &format!("{label}_"))
+        );
+    }
+    c.push_str(&region(isa).1);
+    c.push_str(&constants(&facts, plan));
+    c.push_str(&described(isa, &facts, plan, name, &title, about));
+    c.push_str(&fill(include_str!("../c/exported.c")));
+    Exported {
+        source: c,
+        header: fill(include_str!("../c/exported.h")),
+    }
+}
+
+fn title(isa: Isa, products: &[Product], plan: &CpuPlan) -> String {
+    let tokens = products.first().map_or(0, |product| product.extents.tokens);
+    let mut text = format!("{tokens} tokens");
+    for (n, product) in products.iter().enumerate() {
+        if n == 0 {
+            _ = write!(text, " x {}", product.extents.inner);
+        }
+        _ = write!(text, " -> {}", product.extents.features);
+        if product.activation.is_some() {
+            text.push_str(" -> tanh GELU");
+        }
+    }
+    let s = if plan.threads == 1 { "" } else { "s" };
+    _ = write!(
+        text,
+        ", float32, {isa}, {} thread{s}; a plan of layout-sweep",
+        plan.threads
+    );
+    text
+}
+
+/// A name of a product as part of a C identifier.
+fn identifier(name: &str) -> String {
+    name.chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c } else { '_' })
+        .collect()
+}
+
+fn comment_safe(text: &str) -> String {
+    text.replace("*/", "* /").replace("/*", "/ *")
+}
+
+fn comment_lines(lines: &[String]) -> String {
+    let lines: Vec<String> = lines.iter().map(|line| format!(" * {}", comment_safe(line))).collect();
+    lines.join("\n")
+}
+
+/// What the compiled code needs, said to the compiler before anything else.
+fn architecture(isa: Isa) -> String {
+    let (condition, family) = match isa {
+        Isa::Avx2 | Isa::Avx512 => ("defined(__x86_64__)", "x86-64"),
+        Isa::Neon => ("defined(__aarch64__)", "aarch64"),
+        Isa::Plain => ("defined(__x86_64__) || defined(__aarch64__)", "x86-64 or aarch64"),
+    };
+    let vector = match isa {
+        Isa::Avx2 => "\"x\"",
+        Isa::Avx512 => "\"v\"",
+        Isa::Neon => "\"w\"",
+        Isa::Plain => "LS_PLAIN_VECTOR",
+    };
+    let plain = if isa == Isa::Plain {
+        "#if defined(__x86_64__)\n#define LS_PLAIN_VECTOR \"x\"\n#else\n#define LS_PLAIN_VECTOR \"w\"\n#endif\n"
+    } else {
+        ""
+    };
+    let runs_here = match isa {
+        Isa::Avx2 => "(__builtin_cpu_supports(\"avx2\") && __builtin_cpu_supports(\"fma\"))",
+        Isa::Avx512 => "(__builtin_cpu_supports(\"avx512f\") && __builtin_cpu_supports(\"fma\"))",
+        Isa::Neon | Isa::Plain => "1",
+    };
+    format!(
+        "\n#if !({condition})\n#error \"this kernel is written for {family}\"\n#endif\n\
+         {plain}#if defined(__x86_64__)\n#define LS_COMMENT \"#\"\n#else\n#define LS_COMMENT \"//\"\n#endif\n\
+         #define LS_VECTOR {vector}\n#define RUNS_HERE {runs_here}\n\n"
+    )
+}
+
+/// The structures that harness and objects agree on.
+fn structures() -> String {
+    let header = harness_sources()
+        .into_iter()
+        .find(|(path, _)| *path == "layout_sweep.h");
+    let text = header.map_or("", |(_, text)| text);
+    let from = text.find("/* One product's memory").unwrap_or(0);
+    let to = text.find("/* Every object exports").unwrap_or(text.len());
+    format!("#define LAYOUT_SWEEP_ABI 1\n\n{}", &text[from..to])
+}
+
+/// What opens and closes the part that may use the instruction set: the file needs no flag.
+fn region(isa: Isa) -> (String, String) {
+    let features = match isa {
+        Isa::Avx2 => "avx2,fma",
+        Isa::Avx512 => "avx512f,fma",
+        Isa::Neon | Isa::Plain => return (String::new(), String::new()),
+    };
+    (
+        format!(
+            "#if defined(__clang__)\n\
+             #pragma clang attribute push(__attribute__((target(\"{features}\"))), apply_to = function)\n\
+             #else\n#pragma GCC push_options\n#pragma GCC target(\"{features}\")\n#endif\n"
+        ),
+        "\n#if defined(__clang__)\n#pragma clang attribute pop\n#else\n#pragma GCC pop_options\n#endif\n".to_owned(),
+    )
+}
+
+/// Sizes and places, and the list of products.
+fn constants(facts: &[Facts<'_>], plan: &CpuPlan) -> String {
+    let (mut weights, mut workspace) = (Room::default(), Room::default());
+    let mut places = Vec::new();
+    for (g, facts_of) in facts.iter().enumerate() {
+        let extents = facts_of.context.extents;
+        let in_place = facts_of.context.geometry.weights == Weights::RowMajor;
+        let mut place = Places {
+            panels: weights.take(facts_of.panel_floats()),
+            in_place,
+            packed: workspace.take(facts_of.packed_floats()),
+            scratch: workspace.take(facts_of.scratch_floats()),
+            ..Places::default()
+        };
+        if in_place {
+            place.weights = weights.take(u64::from(extents.inner) * u64::from(extents.features));
+        }
+        // A reader in place may touch padding rows that the writer does not have.
+        if let Some(next) = facts.get(g + 1) {
+            place.output = workspace.take(facts_of.store.floats.max(next.input_floats()));
+        }
+        places.push(place);
+    }
+    let mut c = format!(
+        "\nenum {{ PRODUCTS = {}, CARRY = {}, ALIGNMENT = {ALIGNMENT} }};\n#define THREADS {}\n",
+        facts.len(),
+        u8::from(plan.carry),
+        plan.threads
+    );
+    _ = writeln!(c, "#define PACKED_FLOATS ((size_t){})", weights.0);
+    _ = writeln!(c, "#define WORKSPACE_FLOATS ((size_t){})\n", workspace.0);
+    let labels: Vec<String> = (plan.gemms.iter())
+        .map(|(name, _)| format!("&{}_layout_sweep_gemm", identifier(name)))
+        .collect();
+    _ = writeln!(
+        c,
+        "static const struct ls_gemm *const product[PRODUCTS] = {{{}}};\n",
+        labels.join(", ")
+    );
+    c.push_str("/* Where the buffers of each product begin, in floats. */\n");
+    c.push_str(
+        "static const struct { size_t panels, weights, packed, scratch, output; int in_place; } at[PRODUCTS] = {\n",
+    );
+    for p in &places {
+        _ = writeln!(
+            c,
+            "    {{{}, {}, {}, {}, {}, {}}},",
+            p.panels,
+            p.weights,
+            p.packed,
+            p.scratch,
+            p.output,
+            u8::from(p.in_place)
+        );
+    }
+    c.push_str("};\n\n");
+    c
+}
+
+/// The structure that `NAME_describe` hands out.
+fn described(isa: Isa, facts: &[Facts<'_>], plan: &CpuPlan, name: &str, title: &str, about: &[String]) -> String {
+    let list = |of: fn(&Facts<'_>) -> u32| {
+        let words: Vec<String> = facts.iter().map(|facts| of(facts).to_string()).collect();
+        words.join(", ")
+    };
+    let rows = list(|facts| facts.context.extents.inner);
+    let columns = list(|facts| facts.context.extents.features);
+    let gelu = list(|facts| u32::from(facts.context.geometry.activation.is_some()));
+    let mut text = format!("    \"{}\\n\"\n", c_string(title));
+    for line in about {
+        _ = writeln!(text, "    \"{}\\n\"", c_string(line));
+    }
+    let tokens = facts.first().map_or(0, |facts| facts.context.extents.tokens);
+    format!(
+        "static const long weight_rows[PRODUCTS] = {{{rows}}}, weight_columns[PRODUCTS] = {{{columns}}};\n\
+         static const int gelu_after[PRODUCTS] = {{{gelu}}};\n\
+         static const char about[] =\n{};\n\
+         static const struct {name}_description description = {{\n    \
+         sizeof(struct {name}_description), about, \"{isa}\", {}, PRODUCTS, {tokens}, {}, {}, weight_rows, weight_columns, gelu_after, {},\n    \
+         ALIGNMENT}};\n\n",
+        text.trim_end(),
+        plan.threads,
+        facts.first().map_or(0, |facts| facts.context.extents.inner),
+        facts.last().map_or(0, |facts| facts.context.extents.features),
+        facts.first().map_or(0, Facts::input_floats),
+    )
+}
+
+/// The inside of a C string literal.
+fn c_string(text: &str) -> String {
+    text.chars()
+        .map(|c| match c {
+            '"' => "\\\"".to_owned(),
+            '\\' => "\\\\".to_owned(),
+            '?' => "\\?".to_owned(),
+            c if c.is_control() => " ".to_owned(),
+            c => c.to_string(),
+        })
+        .collect()
+}
