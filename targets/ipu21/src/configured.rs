@@ -13,14 +13,13 @@ use target_api::{
 use crate::costs::CostTable;
 use crate::device::TILES;
 use crate::estimate::{CompactModel, ExpandedModel};
-use crate::geometry::Orientation;
 use crate::legal::{OperandBytes, derived_width};
 use crate::options::IpuOptions;
 use crate::process::{BuildReport, INPUT_FILE, PROFILE_FILE, REFERENCE_FILE, Request, RunReport, weights_file};
 use crate::profile::{self, Profile};
 use crate::shards::oriented;
 use crate::unit::{Data, reference};
-use crate::{attributes, half, legal, screen, space, text};
+use crate::{attributes, defaults, half, screen, space};
 
 /// Label of the only unit of a plan.
 const PROGRAM: &str = "program";
@@ -96,21 +95,7 @@ impl Rules for Configuration {
     fn defaults(&self, workload: &Workload) -> Result<Assignment, Refusal> {
         let mut plan = Assignment::new();
         for (operation, extents, _) in crate::program::chain(workload)? {
-            let kept = screen::geometries(extents, Orientation::Normal).into_iter();
-            let legal = kept.filter(|g| legal::gemm(operation, extents, g).is_ok());
-            let best = legal.min_by(|a, b| {
-                let score =
-                    |g: &crate::geometry::Geometry| screen::proxy(extents, g.orientation, [g.rows, g.columns, g.inner]);
-                score(a)
-                    .total_cmp(&score(b))
-                    .then_with(|| text::print(0, a).cmp(&text::print(0, b)))
-            });
-            let best = best.ok_or_else(|| {
-                Refusal::new(
-                    "no-geometry",
-                    format!("`{operation}`: no screened geometry is legal on {TILES} tiles"),
-                )
-            })?;
+            let best = defaults::best(operation, extents)?;
             for (name, value) in attributes::of_geometry(operation, &best) {
                 plan.set(&name, value);
             }
@@ -367,11 +352,18 @@ impl Configured for Configuration {
                 warm_up: false,
                 value: report.cycles as f64,
                 phases: phases.collect(),
-                extra: BTreeMap::new(),
+                extra: BTreeMap::from([
+                    ("maximum_tile_cycles".to_owned(), report.maximum_tile_cycles as f64),
+                    ("minimum_tile_cycles".to_owned(), report.minimum_tile_cycles as f64),
+                ]),
             }],
             probes: Vec::new(),
             facts: BTreeMap::new(),
         })
+    }
+
+    fn sample_unit(&self, column: &str) -> Option<String> {
+        column.ends_with("_cycles").then(|| "cycles".to_owned())
     }
 
     fn pairing(&self) -> Pairing {

@@ -5,6 +5,7 @@ pub mod beyond;
 pub mod configured;
 pub mod constraints;
 pub mod costs;
+pub mod defaults;
 pub mod device;
 pub mod estimate;
 pub mod exchange;

@@ -8,7 +8,7 @@ use crate::costs::CostTable;
 use crate::device::PANEL;
 use crate::exchange::Policy;
 use crate::program::Program;
-use crate::unit::{self, Compiled, Data};
+use crate::unit::{self, Compiled, Data, Timing};
 use crate::{estimate, half, mapping, profile, text};
 
 /// File of the activations.
@@ -77,6 +77,10 @@ pub struct PhaseReport {
 pub struct RunReport {
     /// Simulated cycles.
     pub cycles: usize,
+    /// Full counter of the tile that ends last.
+    pub maximum_tile_cycles: usize,
+    /// Full counter of the tile that ends first.
+    pub minimum_tile_cycles: usize,
     /// Phases and work; their cycles add up to `cycles`.
     pub phases: Vec<PhaseReport>,
     /// Largest absolute error; none when something is not finite.
@@ -220,9 +224,12 @@ fn report(request: &Request, compiled: &Compiled, result: &[f32], reference: &[f
         .map(|(x, y)| (f64::from(*x) - y).abs())
         .collect();
     let finite = errors.iter().all(|error| error.is_finite());
+    let timing = unit::timing(compiled, &request.costs);
     RunReport {
-        cycles: unit::timing(compiled, &request.costs).cycles(),
-        phases: phases(request, compiled),
+        cycles: timing.cycles(),
+        maximum_tile_cycles: timing.counters.most,
+        minimum_tile_cycles: timing.counters.least,
+        phases: phases(compiled, &timing),
         max_absolute: finite.then(|| errors.iter().copied().fold(0.0, f64::max)),
         reference_rms: rms,
         tolerance: tolerance(&request.workload) * rms,
@@ -230,9 +237,9 @@ fn report(request: &Request, compiled: &Compiled, result: &[f32], reference: &[f
     }
 }
 
-fn phases(request: &Request, compiled: &Compiled) -> Vec<PhaseReport> {
+fn phases(compiled: &Compiled, timing: &Timing) -> Vec<PhaseReport> {
     let mut reports = Vec::new();
-    for timing in unit::timing(compiled, &request.costs).phases {
+    for timing in &timing.phases {
         let product = compiled
             .program
             .products

@@ -61,23 +61,30 @@ pub fn geometries(extents: GemmExtents, orientation: Orientation) -> Vec<Geometr
         for columns in 1..=n.div_ceil(PANEL).min(TILES / inner) {
             let rows = TILES / (inner * columns);
             if keeps(extents, orientation, [rows, columns, inner]) {
-                kept.push(Geometry {
-                    rows,
-                    columns,
-                    inner,
-                    result_rows: inner,
-                    result_columns: 1,
-                    width: derived_width(n, columns),
-                    memory: Memory::Interleaved,
-                    orientation,
-                    staging: Staging::Complete,
-                    local: Local::Direct,
-                    beyond: Beyond::default(),
-                });
+                kept.push(distributed(extents, orientation, [rows, columns, inner]));
             }
         }
     }
     kept
+}
+
+/// The geometry of a grid `rows x columns x inner` with one owner for each partial, all partials at once.
+#[must_use]
+pub fn distributed(extents: GemmExtents, orientation: Orientation, [rows, columns, inner]: [usize; 3]) -> Geometry {
+    let [_, _, n] = oriented(extents, orientation);
+    Geometry {
+        rows,
+        columns,
+        inner,
+        result_rows: inner,
+        result_columns: 1,
+        width: derived_width(n, columns),
+        memory: Memory::Interleaved,
+        orientation,
+        staging: Staging::Complete,
+        local: Local::Direct,
+        beyond: Beyond::default(),
+    }
 }
 
 #[cfg(test)]

@@ -1,13 +1,17 @@
 //! The published whole plans, run through the unit model.
 
 use std::collections::BTreeMap;
+use std::num::NonZero;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use planner::Workload;
-use target_ipu21::exchange::{Policy, Release};
+use target_ipu21::exchange::{Addresses, Policy, Release, schedule};
 use target_ipu21::program::Program;
-use target_ipu21::unit::{self, Compiled};
-use target_ipu21::{costs, mapping, text};
+use target_ipu21::traffic::{Phase, PhaseKind, phases};
+use target_ipu21::work::{Segment, segments};
+use target_ipu21::{costs, mapping, text, unit};
 
 /// The workload of all published plans.
 pub(crate) fn siglip() -> Result<Workload, String> {
@@ -27,46 +31,126 @@ pub(crate) struct Ran {
     pub(crate) horizons: Vec<usize>,
 }
 
-/// Compiles, schedules and times a plan.
-pub(crate) fn run(up: &str, down: &str, map: &str, kernels: &str, policy: Policy) -> Result<Ran, String> {
-    let compiled = compile(up, down, map, policy)?;
-    Ok(timed(&compiled, &costs::builtin(kernels).ok_or("no such prices")?))
+/// A plan that fits, expanded.
+pub(crate) struct Prepared {
+    pub(crate) program: Program,
+    pub(crate) phases: Vec<Phase>,
+    pub(crate) segments: Vec<Segment>,
 }
 
-pub(crate) fn timed(compiled: &Compiled, table: &costs::CostTable) -> Ran {
-    Ran {
-        cycles: unit::timing(compiled, table).cycles(),
-        horizons: compiled.horizons(),
-    }
-}
-
-pub(crate) fn compile(up: &str, down: &str, map: &str, policy: Policy) -> Result<Compiled, String> {
+/// Expands a plan; fails with the rule that refuses it.
+pub(crate) fn prepare(up: &str, down: &str, map: &str) -> Result<Prepared, String> {
     let geometry = |constraint: &str| {
         text::parse(constraint)
             .map(|(_, g)| g)
             .map_err(|error| error.to_string())
     };
-    let program = Program::new(&siglip()?, &[geometry(up)?, geometry(down)?], mapping::parse(map)?);
-    program
-        .and_then(|program| unit::compile(program, policy))
-        .map_err(|refusal| refusal.to_string())
+    let program = Program::new(&siglip()?, &[geometry(up)?, geometry(down)?], mapping::parse(map)?)
+        .map_err(|refusal| refusal.to_string())?;
+    let phases = phases(&program);
+    unit::check(&program, &phases).map_err(|refusal| refusal.to_string())?;
+    Ok(Prepared {
+        segments: segments(&program),
+        program,
+        phases,
+    })
 }
 
-/// Results of all items in order, on two threads.
+/// A phase that was scheduled already: what decides its schedule, and its horizon.
+struct Known {
+    phase: Phase,
+    addresses: Addresses,
+    policy: Policy,
+    horizon: usize,
+}
+
+/// Phases by place, kind and number of transfers: plans that differ in one product share those of the other.
+static KNOWN: Mutex<BTreeMap<(usize, PhaseKind, usize), Vec<Known>>> = Mutex::new(BTreeMap::new());
+
+/// Scheduled cycles of one phase.
+pub(crate) fn horizon(program: &Program, phase: &Phase, policy: Policy) -> Result<usize, String> {
+    let addresses = Addresses::new(program, phase.product, policy.overflow);
+    let place = (phase.product, phase.kind, phase.transfers.len());
+    let poisoned = "a thread panicked";
+    let same = |known: &&Known| known.policy == policy && known.addresses == addresses && known.phase == *phase;
+    if let Some(known) = KNOWN
+        .lock()
+        .map_err(|_| poisoned)?
+        .entry(place)
+        .or_default()
+        .iter()
+        .find(same)
+    {
+        return Ok(known.horizon);
+    }
+    let horizon = usize::try_from(schedule(program, phase, policy).horizon).map_err(|error| error.to_string())?;
+    KNOWN
+        .lock()
+        .map_err(|_| poisoned)?
+        .entry(place)
+        .or_default()
+        .push(Known {
+            phase: phase.clone(),
+            addresses,
+            policy,
+            horizon,
+        });
+    Ok(horizon)
+}
+
+impl Prepared {
+    /// Scheduled cycles of all phases.
+    pub(crate) fn horizons(&self, policy: Policy) -> Result<Vec<usize>, String> {
+        self.phases
+            .iter()
+            .map(|phase| horizon(&self.program, phase, policy))
+            .collect()
+    }
+
+    /// Simulated cycles with these horizons.
+    pub(crate) fn cycles(&self, horizons: &[usize], kernels: &str) -> Result<usize, String> {
+        let table = costs::builtin(kernels).ok_or("no such prices")?;
+        Ok(unit::time(&self.phases, &self.segments, horizons, &table).cycles())
+    }
+}
+
+/// Compiles, schedules and times a plan.
+pub(crate) fn run(up: &str, down: &str, map: &str, kernels: &str, policy: Policy) -> Result<Ran, String> {
+    let prepared = prepare(up, down, map)?;
+    let horizons = prepared.horizons(policy)?;
+    Ok(Ran {
+        cycles: prepared.cycles(&horizons, kernels)?,
+        horizons,
+    })
+}
+
+/// Results of all items in order, side by side.
 pub(crate) fn each<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
-    let mut results: Vec<Option<R>> = items.iter().map(|_| None).collect();
-    let half = items.len().div_ceil(2);
-    let fill = |places: &mut [Option<R>], items: &[T]| {
-        for (place, item) in places.iter_mut().zip(items) {
-            *place = Some(work(item));
+    let next = AtomicUsize::new(0);
+    let threads = thread::available_parallelism().map_or(1, NonZero::get).min(items.len());
+    let worker = || {
+        let mut own = Vec::new();
+        while let Some((at, item)) = {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            items.get(at).map(|item| (at, item))
+        } {
+            own.push((at, work(item)));
         }
+        own
     };
-    let (left, right) = results.split_at_mut(half);
-    thread::scope(|scope| {
-        scope.spawn(|| fill(left, &items[..half]));
-        fill(right, &items[half..]);
+    let mut results: Vec<(usize, R)> = thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(worker)).collect();
+        let mut all = worker();
+        for other in others {
+            match other.join() {
+                Ok(own) => all.extend(own),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        all
     });
-    results.into_iter().flatten().collect()
+    results.sort_by_key(|(at, _)| *at);
+    results.into_iter().map(|(_, result)| result).collect()
 }
 
 /// One published plan with its measurement.

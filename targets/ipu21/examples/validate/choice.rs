@@ -4,11 +4,9 @@ use target_api::SearchWidth;
 use target_ipu21::costs;
 use target_ipu21::estimate::expanded;
 use target_ipu21::exchange::Policy;
-use target_ipu21::program::Program;
 use target_ipu21::search::search;
-use target_ipu21::{mapping, text, traffic, unit, work};
 
-use crate::cases::{Case, down, each, run, siglip, up};
+use crate::cases::{Case, down, each, prepare, run, siglip, up};
 use crate::{Section, error, number, table};
 
 /// Published renderer cycles of the automatic plan of 7 September, grids 2x92x8 and 3x18x27.
@@ -110,7 +108,6 @@ fn words_of(width: SearchWidth) -> String {
 /// All result factors that the rules allow, by the expanded estimate; the best are run.
 fn automatic() -> Section {
     let prices = costs::builtin("after").ok_or("no prices")?;
-    let workload = siglip()?;
     let mut plans = Vec::new();
     for (a, b) in factors(8, 2) {
         for (c, d) in factors(27, 4) {
@@ -121,16 +118,8 @@ fn automatic() -> Section {
         }
     }
     let estimated = each(&plans, |(up, down)| {
-        let geometry = |text: &str| text::parse(text).map(|(_, g)| g).ok();
-        let program = Program::new(
-            &workload,
-            &[geometry(up)?, geometry(down)?],
-            mapping::parse("identity").ok()?,
-        )
-        .ok()?;
-        let phases = traffic::phases(&program);
-        unit::check(&program, &phases).ok()?;
-        Some(expanded(&phases, &work::segments(&program), &prices, false).total())
+        let prepared = prepare(up, down, "identity").ok()?;
+        Some(expanded(&prepared.phases, &prepared.segments, &prices, false).total())
     });
     let mut legal: Vec<(usize, &(String, String))> = estimated
         .into_iter()

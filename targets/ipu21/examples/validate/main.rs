@@ -8,9 +8,11 @@
 #[path = "../../tests/common/kernels.rs"]
 mod formulas;
 
+mod alternatives;
 mod cases;
 mod choice;
 mod findings;
+mod gather;
 mod horizons;
 mod kernels;
 mod plot;
@@ -31,8 +33,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut page = String::from(HEAD);
     page += &kernels::section()?;
     page += &horizons::section(&cases)?;
+    page += &gather::section()?;
     page += &whole::section(&cases, folder)?;
     page += &findings::section(&cases)?;
+    page += &alternatives::section()?;
     page += &sweep::section(&cases, folder)?;
     std::fs::write(folder.join("ipu21-validation.md"), page)?;
     if std::env::args().nth(2).as_deref() == Some("search") {

@@ -86,7 +86,7 @@ fn endpoints(job: &Job) -> impl Iterator<Item = usize> {
 ///
 /// The pressure of a transfer is the sum of what its tiles send and receive: in the whole phase where every transfer
 /// has one receiver, what remains of it otherwise.
-pub(super) fn greedy(jobs: &[Job], timeline: &mut Timeline, release: Release) -> Vec<usize> {
+pub fn greedy(jobs: &[Job], timeline: &mut Timeline, release: Release) -> Vec<usize> {
     let remaining = jobs.iter().any(|job| job.destinations.len() > 1);
     let mut groups = Groups::new(jobs);
     let mut heap = BinaryHeap::with_capacity(groups.members.len());

@@ -13,10 +13,10 @@ mod tile;
 mod timeline;
 mod waves;
 
-pub use addresses::Addresses;
-pub use greedy::Release;
+pub use addresses::{Addresses, Overflow};
+pub use greedy::{Release, greedy};
 pub use job::{Arrival, Job, Span, Timing};
 pub use route::{Site, direction, lead, sites};
-pub use schedule::{Policy, Schedule, schedule};
+pub use schedule::{Knowledge, Policy, Schedule, jobs, schedule};
 pub use tile::{Control, ControlKind, Tile};
-pub use timeline::Timeline;
+pub use timeline::{Timeline, timings};

@@ -1,6 +1,6 @@
 //! The schedule of one phase.
 
-use super::addresses::Addresses;
+use super::addresses::{Addresses, Overflow};
 use super::align::alignable;
 use super::greedy::{Release, greedy};
 use super::job::{Job, Span, Timing};
@@ -12,14 +12,27 @@ use crate::device::WORD_BYTES;
 use crate::program::Program;
 use crate::traffic::{Phase, Transfer, paired_eligible};
 
+/// What an order of transfers knows of memory elements, which serve one access at a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Knowledge {
+    /// Nothing: as if reads and writes could share them. Published gathers lie nearer to this than to an order that knows
+    /// of them.
+    Nothing,
+    /// Where buffers lie before some are moved.
+    Unmoved,
+    /// Where buffers lie in the end.
+    Final,
+}
+
 /// How a phase is scheduled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Policy {
     /// Where a transfer may start.
     pub release: Release,
-    /// Whether a gather is ordered as if reads and writes could share a memory element, and then laid out with them
-    /// kept apart. Published gathers lie nearer to this than to an order that knows of them.
-    pub replay: bool,
+    /// What the order of a phase with multicasts knows of memory elements. It is laid out with all of them.
+    pub order: Knowledge,
+    /// Where a left operand lies that the standard region can't hold.
+    pub overflow: Overflow,
     /// Whether transfers may be paired.
     pub pairs: bool,
 }
@@ -28,7 +41,8 @@ impl Default for Policy {
     fn default() -> Self {
         Self {
             release: Release::Pipelined,
-            replay: true,
+            order: Knowledge::Nothing,
+            overflow: Overflow::Apart,
             pairs: true,
         }
     }
@@ -52,15 +66,21 @@ pub struct Schedule {
 /// Schedules a phase.
 #[must_use]
 pub fn schedule(program: &Program, phase: &Phase, policy: Policy) -> Schedule {
-    let addresses = Addresses::new(program, phase.product);
+    let unmoved = Addresses::new(program, phase.product, policy.overflow);
+    let addresses = unmoved.clone().moved();
     let sites = sites();
     let ordinary = Draft::new(jobs(&phase.transfers, &addresses, false), &sites);
     if phase.transfers.iter().all(|t| t.destinations.len() == 1) {
         return ordinary.unicast(policy).finish();
     }
-    let best = ordinary.multicast(policy);
+    let provisional = |paired: bool| {
+        let ordered_elsewhere = policy.order == Knowledge::Unmoved && !unmoved.same_place(&addresses);
+        ordered_elsewhere.then(|| jobs(&phase.transfers, &unmoved, paired))
+    };
+    let best = ordinary.multicast(policy, provisional(false).as_deref());
     if policy.pairs && phase.transfers.iter().any(paired_eligible) {
-        let paired = Draft::new(jobs(&phase.transfers, &addresses, true), &sites).multicast(policy);
+        let paired = Draft::new(jobs(&phase.transfers, &addresses, true), &sites);
+        let paired = paired.multicast(policy, provisional(true).as_deref());
         // Pairing is all or nothing, and only where it is strictly shorter.
         if paired.horizon < best.horizon {
             return paired.finish();
@@ -69,7 +89,9 @@ pub fn schedule(program: &Program, phase: &Phase, policy: Policy) -> Schedule {
     best.finish()
 }
 
-fn jobs(transfers: &[Transfer], addresses: &Addresses, paired: bool) -> Vec<Job> {
+/// The transfers of a phase with their addresses; `paired`: all that may be are.
+#[must_use]
+pub fn jobs(transfers: &[Transfer], addresses: &Addresses, paired: bool) -> Vec<Job> {
     transfers
         .iter()
         .map(|t| {
@@ -141,10 +163,13 @@ impl Draft {
         self.laid(best)
     }
 
-    fn multicast(self, policy: Policy) -> Laid {
-        let mut timeline = Timeline::new(&self.jobs, &self.timings, !policy.replay);
-        let order = greedy(&self.jobs, &mut timeline, policy.release);
-        if policy.replay {
+    /// The greedy order, laid out. `provisional`: the same transfers where the order is to see them, if not where they
+    /// are.
+    fn multicast(self, policy: Policy, provisional: Option<&[Job]>) -> Laid {
+        let seen = provisional.unwrap_or(&self.jobs);
+        let mut timeline = Timeline::new(seen, &self.timings, policy.order != Knowledge::Nothing);
+        let order = greedy(seen, &mut timeline, policy.release);
+        if policy.order == Knowledge::Nothing || provisional.is_some() {
             timeline = Timeline::new(&self.jobs, &self.timings, true);
             timeline.replay(&order, policy.release);
         }

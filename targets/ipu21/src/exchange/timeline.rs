@@ -25,7 +25,7 @@ pub struct Timeline<'a> {
 
 /// Times of all transfers of a phase, relative to their offsets.
 #[must_use]
-pub(super) fn timings(jobs: &[Job], sites: &[Site]) -> Vec<Timing> {
+pub fn timings(jobs: &[Job], sites: &[Site]) -> Vec<Timing> {
     let mut received = vec![0usize; TILES];
     for &tile in jobs.iter().flat_map(|job| job.destinations.iter()) {
         received[tile] += 1;

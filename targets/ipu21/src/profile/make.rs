@@ -53,6 +53,7 @@ pub fn profile(compiled: &Compiled, costs: &CostTable, plan: &str) -> Profile {
         plan: plan.to_owned(),
         costs: costs.name().to_owned(),
         cycles: timing.cycles(),
+        full_counters: [timing.counters.most, timing.counters.least],
         steps,
         calls: calls.list,
         memory: MemoryProfile {

@@ -17,6 +17,8 @@ pub struct Profile {
     pub costs: String,
     /// Cycles from the start of the first phase to the end of the last tile's work.
     pub cycles: usize,
+    /// Full counters of the tiles that end last and first, from the start of the program to the end of their own last step.
+    pub full_counters: [usize; 2],
     /// Exchange phases with the work after each, in order.
     pub steps: Vec<StepProfile>,
     /// Distinct kernel calls.

@@ -14,4 +14,4 @@ pub use data::{Data, reference};
 pub use memory::{Peak, check, peaks, table_bytes};
 pub use replay::{Delivery, replay};
 pub use run::run;
-pub use timing::{PhaseTiming, Timing, timing};
+pub use timing::{Counters, PhaseTiming, Timing, time, timing};

@@ -1,7 +1,8 @@
 //! Running a compiled program on data.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::compile::Compiled;
 use super::data::Data;
@@ -74,14 +75,13 @@ fn load(program: &Program, data: &Data, machine: &mut Machine) {
     let Some(first) = program.products.first() else { return };
     let s = &first.shards;
     let extents = [s.rows.extent(), s.inner.extent()];
+    let mut blocks = BTreeMap::new();
     for cell in s.cells() {
-        let block = panels(
-            &data.input,
-            extents,
-            &s.rows.range(cell.row),
-            &s.inner.range(cell.inner),
-        );
-        machine.put(program.mapping[s.compute_tile(cell)], Buffer::Left(0), block);
+        let block = blocks.entry((cell.row, cell.inner)).or_insert_with(|| {
+            let (rows, columns) = (s.rows.range(cell.row), s.inner.range(cell.inner));
+            Arc::new(panels(&data.input, extents, &rows, &columns))
+        });
+        machine.share(program.mapping[s.compute_tile(cell)], Buffer::Left(0), block);
     }
     for (at, (product, weights)) in program.products.iter().zip(&data.weights).enumerate() {
         let s = &product.shards;
@@ -123,7 +123,7 @@ fn gemm(program: &Program, at: usize, machine: &mut Machine) {
         let left = machine.run(tile, place(Buffer::Left(at), 0), rows * inner);
         let weights = machine.run(tile, place(weights, 0), inner * columns);
         let partial = kernels::gemm(&left, &weights, rows, columns);
-        machine.take(tile, Buffer::Left(at));
+        machine.forget(tile, Buffer::Left(at));
         machine.put(tile, Buffer::Partial(at), partial);
     }
 }
@@ -223,6 +223,7 @@ fn clear(program: &Program, next: usize, machine: &mut Machine) {
     for cell in s.cells() {
         let tile = program.mapping[s.compute_tile(cell)];
         let rows = s.rows.range(cell.row).len();
+        machine.reserve(tile, Buffer::Left(next), rows * s.inner.range(cell.inner).len());
         let covered = s.rows.logical(cell.row).len();
         let filled = s.inner.logical(cell.inner).len().next_multiple_of(PANEL);
         for column in (0..s.inner.range(cell.inner).len()).step_by(PANEL) {

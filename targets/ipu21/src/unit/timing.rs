@@ -2,8 +2,8 @@
 
 use super::compile::Compiled;
 use crate::costs::CostTable;
-use crate::traffic::PhaseKind;
-use crate::work::Pricing;
+use crate::traffic::{Phase, PhaseKind};
+use crate::work::{Pricing, Segment};
 
 /// One phase and the work after it, in cycles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +27,21 @@ pub struct PhaseTiming {
 pub struct Timing {
     /// All phases with the work after them.
     pub phases: Vec<PhaseTiming>,
+    /// The full counters of the tiles, kept apart from the result.
+    pub counters: Counters,
+}
+
+/// Full counters: cycles from the start of the program to the end of a tile's own last step.
+///
+/// On hardware the largest exceeds the result by what the latest tile does before its first step. The unit model begins
+/// with the first phase on all tiles at once, so that here it is the result; the least is that of the tile that ends
+/// first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counters {
+    /// Of the tile that ends last.
+    pub most: usize,
+    /// Of the tile that ends first.
+    pub least: usize,
 }
 
 impl Timing {
@@ -46,15 +61,21 @@ impl Timing {
 /// Times a compiled program: phases start for everybody when the last tile arrives.
 #[must_use]
 pub fn timing(compiled: &Compiled, costs: &CostTable) -> Timing {
+    time(&compiled.phases, &compiled.segments, &compiled.horizons(), costs)
+}
+
+/// Like [`timing`], from the horizons of the phases alone.
+#[must_use]
+pub fn time(phases: &[Phase], segments: &[Segment], horizons: &[usize], costs: &CostTable) -> Timing {
     let mut spread = 0;
-    let mut phases = Vec::with_capacity(compiled.phases.len());
-    for ((phase, segment), scheduled) in compiled.phases.iter().zip(&compiled.segments).zip(compiled.horizons()) {
+    let mut times = Vec::with_capacity(phases.len());
+    for ((phase, segment), &scheduled) in phases.iter().zip(segments).zip(horizons) {
         let (least, most) = segment
             .cycles(costs, Pricing::Executed)
             .fold((usize::MAX, 0), |(least, most), cycles| {
                 (least.min(cycles), most.max(cycles))
             });
-        phases.push(PhaseTiming {
+        times.push(PhaseTiming {
             product: phase.product,
             kind: phase.kind,
             arrival_spread: spread,
@@ -64,5 +85,13 @@ pub fn timing(compiled: &Compiled, costs: &CostTable) -> Timing {
         });
         spread = most.saturating_sub(least);
     }
-    Timing { phases }
+    let most = times.iter().map(|phase| phase.after_arrival + phase.work).sum();
+    let counters = Counters {
+        most,
+        least: most - spread,
+    };
+    Timing {
+        phases: times,
+        counters,
+    }
 }
