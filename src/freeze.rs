@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::failure::Failure;
 use crate::freezing;
-use crate::output::{self, Format, print};
+use crate::output::{self, Format, counted, print};
 use crate::place::cohort_of;
 use crate::planning::Planning;
 
@@ -58,9 +58,12 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
     }
     let dir = frozen.dir().path().display();
     print(&if fresh {
-        format!("`{dir}` is frozen: {cases} cases")
+        format!("`{dir}` is frozen: {}", counted(cases, "case"))
     } else {
-        format!("`{dir}` was frozen before from this very definition: {cases} cases")
+        format!(
+            "`{dir}` was frozen before from this very definition: {}",
+            counted(cases, "case")
+        )
     });
     Ok(ExitCode::Done)
 }
@@ -103,6 +106,7 @@ pub(crate) fn open_or_freeze(
             return Err(edited(definition, newest, &found.text));
         }
     }
+    crate::programs::check(definition)?;
     let planning = Planning::of_path(definition)?;
     let selection = planning.select()?;
     check(&planning, &selection)?;
@@ -182,7 +186,7 @@ pub(crate) fn unreadable(message: String, error: CohortError) -> Failure {
     let damage = error.is_damage();
     let failure = Failure::because(code, message, error);
     if damage {
-        failure.help("restore the file from a copy; `layout-sweep verify` checks all of them")
+        failure.help(coordinator::sweep::DAMAGED)
     } else if code == ExitCode::Usage {
         failure.help("a cohort is the folder that `layout-sweep freeze` or `sweep` made from a definition")
     } else {

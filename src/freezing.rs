@@ -59,16 +59,20 @@ pub(crate) fn case(
 ) -> Result<(Case, Vec<BuildUnit>), Refusal> {
     let plan = configured.plan(workload, &chosen.assignment);
     let units = configured.build(workload, &plan)?;
+    let (mut estimates, mut unestimated) = (Vec::new(), BTreeMap::new());
+    for model in configured.estimators() {
+        match model.estimate(workload, &plan) {
+            Ok(estimate) => estimates.push(estimate),
+            Err(none) => _ = unestimated.insert(model.name().to_owned(), none.to_string()),
+        }
+    }
     let case = Case {
         name: chosen.name.clone(),
         workload: chosen.workload.clone(),
         family: chosen.family.clone(),
         reason: chosen.reason.clone(),
-        estimates: configured
-            .estimators()
-            .iter()
-            .map(|model| model.estimate(workload, &plan))
-            .collect(),
+        estimates,
+        unestimated,
         units: units
             .iter()
             .map(|unit| (unit.label.clone(), unit_digest(unit, tools)))

@@ -20,6 +20,7 @@ mod place;
 mod plan;
 mod planning;
 mod profile;
+mod programs;
 mod progress;
 mod registry;
 mod run;

@@ -52,6 +52,22 @@ pub(crate) fn narrate(text: &str) {
     let _ = writeln!(stderr().lock(), "{text}");
 }
 
+/// `1 case`, `2 cases`: a number with its word.
+pub(crate) fn counted(number: u64, word: &str) -> String {
+    let s = if number == 1 { "" } else { "s" };
+    format!("{number} {word}{s}")
+}
+
+/// The first few of several names, and how many more there are.
+pub(crate) fn some_of(names: &[&str]) -> String {
+    const SHOWN: usize = 5;
+    let mut text = names[..names.len().min(SHOWN)].join(", ");
+    if names.len() > SHOWN {
+        text = format!("{text} and {} more", names.len() - SHOWN);
+    }
+    text
+}
+
 /// A table of text that wraps at the terminal's width, or at 100 columns where there is no terminal.
 pub(crate) fn table(header: &[&str], rows: Vec<Vec<String>>) -> String {
     let mut table = comfy_table::Table::new();

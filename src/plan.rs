@@ -10,7 +10,7 @@ use planner::select::{Refused, Selection};
 use serde::Serialize;
 
 use crate::failure::Failure;
-use crate::output::{Format, print, print_json, table};
+use crate::output::{Format, counted, print, print_json, table};
 use crate::planning::Planning;
 use crate::{select, why};
 
@@ -113,8 +113,10 @@ fn count(selection: &Selection, format: Format) -> Result<(), Failure> {
         print(&format!("{workload}: {plans} legal plans in all"));
     }
     print(&format!(
-        "{} screened geometries, {} cases, {} refused",
-        count.total, count.cases, count.refused
+        "{} screened geometries, {}, {} refused",
+        count.total,
+        counted(count.cases as u64, "case"),
+        count.refused
     ));
     Ok(())
 }

@@ -4,9 +4,10 @@ use std::path::Path;
 
 use cohort::Frozen;
 use coordinator::machine::{MachineError, cache_folder};
+use coordinator::tools::ToolError;
 use coordinator::{ExitCode, Launcher, Measuring, measure_machine};
 use planner::definition::{Definition, Source};
-use planner::select::{Selection, select};
+use planner::select::{Chosen, SelectedWorkload, Selection, select};
 use target_api::{Configured, Machine, Options, SourcePattern, Target};
 
 use crate::failure::Failure;
@@ -85,10 +86,49 @@ impl Planning {
             select(&self.definition, &*self.configured).map_err(|error| Failure::usage(error.to_string()))?;
         if let (Some(fault), Some(workload)) = (self.configured.fault(), selection.workloads.first_mut()) {
             workload.notes.push(format!(
-                "plans without a value are left out, the first for this: {fault}"
+                "plans for which a constraint has no value are left out, the first for this: `{}`: `{}`: {}",
+                self.definition.place_of(&fault.key),
+                fault.key,
+                fault.message
             ));
         }
+        for selected in &mut selection.workloads {
+            let notes = self.unestimated(selected);
+            selected.notes.extend(notes);
+        }
         Ok(selection)
+    }
+
+    /// Which models predict nothing for some of the cases, one sentence each: such a case is run all the same.
+    fn unestimated(&self, selected: &SelectedWorkload) -> Vec<String> {
+        let choices = self.definition.workloads.iter();
+        let Some(choice) = choices.into_iter().find(|choice| choice.workload.name == selected.name) else {
+            return Vec::new();
+        };
+        let mut notes = Vec::new();
+        for model in self
+            .configured
+            .estimators()
+            .into_iter()
+            .filter(|model| model.is_partial())
+        {
+            let none = |case: &Chosen| {
+                let plan = self.configured.plan(&choice.workload, &case.assignment);
+                Some((case.name.clone(), model.estimate(&choice.workload, &plan).err()?))
+            };
+            let mut without = selected.cases.iter().filter_map(none);
+            let Some((first, why)) = without.next() else { continue };
+            let number = 1 + without.count();
+            let place = why.key.as_ref().map_or_else(String::new, |key| {
+                format!("`{}`: `{key}`: ", self.definition.place_of(key))
+            });
+            notes.push(format!(
+                "estimate `{}` has no value for {number} of {} cases, which are kept without it; of `{first}`: {place}{why}",
+                model.name(),
+                selected.cases.len()
+            ));
+        }
+        notes
     }
 }
 
@@ -119,9 +159,23 @@ pub(crate) fn machine(target: &dyn Target, options: &Options, refresh: bool) -> 
 }
 
 /// This machine, as the target of a frozen cohort sees it now.
+///
+/// # Errors
+/// Exit code 4 where a tool that it was frozen with is gone: that is a difference like any other.
 pub(crate) fn machine_now(planning: &Planning) -> Result<Machine, Failure> {
-    machine(target_of(&planning.definition)?, &planning.definition.options, false)
-        .map_err(|error| machine_failure(error, Some(&planning.definition)))
+    machine(target_of(&planning.definition)?, &planning.definition.options, false).map_err(|error| match error {
+        MachineOrFailure::Machine(MachineError::Tool(error)) if !error.is_interrupted() => {
+            let known = error.name().and_then(|name| planning.machine.tool(name));
+            let was = known.map_or_else(String::new, |tool| {
+                format!("it was `{}` ({}) when the cohort was frozen: ", tool.path, tool.version)
+            });
+            let message = "a program that the cohort was frozen with can't be used any more";
+            Failure::because(ExitCode::Mismatch, message, error).help(format!(
+                "{was}put it back, or freeze a fresh cohort with `--cohort DIR`"
+            ))
+        }
+        other => machine_failure(other, Some(&planning.definition)),
+    })
 }
 
 /// Why there is no machine.
@@ -139,6 +193,12 @@ pub(crate) fn machine_failure(error: MachineOrFailure, definition: Option<&Defin
         (MachineOrFailure::Machine(MachineError::Option(error)), Some(definition)) => {
             Failure::usage(definition.option_error(&error.key, error.to_string()).to_string())
         }
+        (MachineOrFailure::Machine(MachineError::Tool(error @ ToolError::NotFound { .. })), Some(definition))
+            if definition.target.value == planner::definition::COMMAND_TARGET =>
+        {
+            let key = format!("command.probe.{}", error.name().unwrap_or_default());
+            Failure::usage(definition.option_error(&key, format!("`{key}`: {error}")).to_string())
+        }
         (MachineOrFailure::Machine(error), _) => {
             let code = match &error {
                 error if error.is_interrupted() => ExitCode::Interrupted,
@@ -152,7 +212,7 @@ pub(crate) fn machine_failure(error: MachineOrFailure, definition: Option<&Defin
 }
 
 /// The target is looked at first: under a wrong one every other complaint would mislead.
-fn parse(path: &str, text: &str) -> Result<Definition, Failure> {
+pub(crate) fn parse(path: &str, text: &str) -> Result<Definition, Failure> {
     #[derive(serde::Deserialize)]
     struct OnlyTarget {
         target: toml::Spanned<String>,
@@ -178,7 +238,7 @@ fn parse(path: &str, text: &str) -> Result<Definition, Failure> {
     Definition::parse(path, text).map_err(|error| Failure::usage(error.to_string()))
 }
 
-fn target_of(definition: &Definition) -> Result<&'static dyn Target, Failure> {
+pub(crate) fn target_of(definition: &Definition) -> Result<&'static dyn Target, Failure> {
     registry::target(&definition.target.value)
         .ok_or_else(|| Failure::usage(format!("no target is called `{}`", definition.target.value)))
 }

@@ -3,21 +3,26 @@
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
-use cohort::{BuildOutcome, RunOutcome};
+use cohort::{BuildOutcome, Difference, RunOutcome};
 use coordinator::lock::Holder;
 use coordinator::{Event, Progress};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::output::narrate;
+use crate::output::{counted, narrate};
 
 /// Without a terminal a line about progress is written this often at most.
 const LINE_EVERY: Duration = Duration::from_secs(10);
+
+/// Words for an accepted difference and the cases that are measured in spite of it.
+type Accepted = dyn Fn(&Difference, &[&str]) -> String;
 
 /// Shows progress on stderr.
 pub(crate) struct Display {
     bar: Option<ProgressBar>,
     last_line: Instant,
-    repeat: String,
+    repeat: Box<dyn Fn(&str) -> String>,
+    /// What to say of a difference that was accepted, and of the cases that are measured in spite of it.
+    accepted: Box<Accepted>,
     running: Option<String>,
     /// Whom it waits for now.
     waiting: Option<String>,
@@ -25,8 +30,8 @@ pub(crate) struct Display {
 }
 
 impl Display {
-    /// For a run of the cohort that is repeated by `repeat NAME`.
-    pub(crate) fn new(repeat: String) -> Self {
+    /// `repeat` gives the line that repeats a case.
+    pub(crate) fn new(repeat: impl Fn(&str) -> String + 'static) -> Self {
         let bar = std::io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr());
             let style = ProgressStyle::with_template("{prefix:>9} [{bar:24}] {pos}/{len} {wide_msg}");
@@ -40,22 +45,46 @@ impl Display {
         Self {
             bar,
             last_line: Instant::now(),
-            repeat,
+            repeat: Box::new(repeat),
+            accepted: Box::new(|difference, _| difference.to_string()),
             running: None,
             waiting: None,
             built: 0,
         }
     }
 
+    /// Says of accepted differences what `accepted` says.
+    pub(crate) fn accepting(mut self, accepted: impl Fn(&Difference, &[&str]) -> String + 'static) -> Self {
+        self.accepted = Box::new(accepted);
+        self
+    }
+
     /// Shows `event`.
     pub(crate) fn show(&mut self, event: &Event<'_>, progress: &Progress) {
         match event {
-            Event::Verified { accepted } => {
+            Event::Verified { accepted, cases, gone } => {
                 for difference in *accepted {
-                    self.say(&format!("accepted: {difference}"));
+                    self.say(&format!("accepted: {}", (self.accepted)(difference, cases)));
+                }
+                if let Some(first) = gone.first() {
+                    self.say(&lacking(first, gone.len()));
                 }
             }
-            Event::Building { units, cases } => self.say(&format!("building {units} objects for {cases} cases")),
+            Event::WrongAccepted { case } => {
+                self.say(&format!("accepted: the wrong result of `{case}`; the sweep goes on"));
+            }
+            Event::CohortBusy { holder } => {
+                self.say(&format!(
+                    "waiting for another coordinator of this cohort: {}",
+                    held_by(*holder)
+                ));
+            }
+            // Everything is there already, or the cases need no build.
+            Event::Building { units: 0, .. } => {}
+            Event::Building { units, cases } => {
+                let (units, cases) = (counted(*units as u64, "object"), counted(*cases as u64, "case"));
+                self.say(&format!("building {units} for {cases}"));
+            }
             Event::Rebuilding { unit, why } => self.say(&format!("building {} again: {why}", short(unit))),
             Event::CacheUnused { unit, why } => {
                 self.say(&format!("building {} without the build cache: {why}", short(unit)));
@@ -65,7 +94,7 @@ impl Display {
                 self.built(case, outcome);
             }
             Event::Waiting { what, holder } => {
-                self.waiting = Some(held_by(*holder));
+                self.waiting = Some(waits_for(*holder));
                 self.say(&format!(
                     "waiting for the device ({}): {}",
                     short(what),
@@ -90,6 +119,7 @@ impl Display {
                     round + 1
                 ));
             }
+            Event::Missing { case, what } => self.say(&format!("missing: `{case}` counts without {what}")),
             Event::Grown { reason } => self.say(reason),
             Event::Finishing => self.say("interrupted: finishing what runs (Ctrl-C again ends it at once)"),
             Event::TimeOver => self.say("the time limit is over"),
@@ -124,11 +154,9 @@ impl Display {
     }
 
     fn failed(&self, word: &str, case: &str, reason: &str) {
+        let repeat = (self.repeat)(case);
         let case = shell_word(case);
-        self.say(&format!(
-            "{word}: {case}: {reason}\n  to repeat it: {} {case}",
-            self.repeat
-        ));
+        self.say(&format!("{word}: {case}: {reason}\n  to repeat it: {repeat}"));
     }
 
     fn say(&self, line: &str) {
@@ -154,11 +182,12 @@ impl Display {
             message.push(format!("{} failed", progress.failed));
         }
         if self.built > 0 {
-            message.push(format!("{} cases built", self.built));
+            message.push(format!("{} built", counted(self.built, "case")));
         }
         if let Some(bar) = &self.bar {
             match (&self.waiting, &self.running) {
-                (Some(holder), _) => message.push(format!("waiting for the device, {holder}")),
+                // First: what does not fit into the terminal is cut off at its end, and the whole was said above.
+                (Some(holder), _) => message.insert(0, holder.clone()),
                 (None, Some(running)) if !building => message.push(running.clone()),
                 _ => {}
             }
@@ -178,6 +207,40 @@ pub(crate) fn held_by(holder: Option<&Holder>) -> String {
     holder.map_or_else(
         || "its holder can't be told".to_owned(),
         |holder| format!("held by {holder}"),
+    )
+}
+
+/// For whom one waits, for a bar in 80 columns: the process, and the last part of its cohort's path.
+fn waits_for(holder: Option<&Holder>) -> String {
+    const WIDEST: usize = 12;
+    let Some(holder) = holder else {
+        return "waits for the device".to_owned();
+    };
+    let name = holder
+        .cohort
+        .trim_end_matches('/')
+        .rsplit('/')
+        .next()
+        .unwrap_or_default();
+    let short = if name.chars().count() > WIDEST {
+        format!("{}...", name.chars().take(WIDEST - 3).collect::<String>())
+    } else {
+        name.to_owned()
+    };
+    format!("waits for pid {} ({short})", holder.pid)
+}
+
+/// Artifacts of finished cases that are gone, as `run` and `verify` say it.
+pub(crate) fn lacking(first: &std::path::Path, number: usize) -> String {
+    let more = if number > 1 {
+        format!(" and {} more", number - 1)
+    } else {
+        String::new()
+    };
+    format!(
+        "gone: `{}`{more}: artifacts of finished cases; what was measured stands, and what is needed again is built from \
+         the frozen sources and compared with its digest on record",
+        first.display()
     )
 }
 
@@ -219,6 +282,29 @@ mod tests {
         assert_eq!(shell_word("up-03"), "up-03");
         assert_eq!(shell_word("it's a case"), r"'it'\''s a case'");
         assert_eq!(shell_word(""), "''");
+    }
+
+    #[test]
+    fn a_bar_names_whom_it_waits_for_in_80_columns() {
+        let holder = |cohort: &str| Holder {
+            pid: 4_194_304,
+            cohort: cohort.to_owned(),
+            case: "a-case-with-a-long-name".to_owned(),
+            since: None,
+        };
+        for (cohort, shown) in [
+            (
+                "/home/somebody/a/long/path/cohorts/quick",
+                "waits for pid 4194304 (quick)",
+            ),
+            ("flock", "waits for pid 4194304 (flock)"),
+            ("/c/siglip-mlp-on-a-cpu/", "waits for pid 4194304 (siglip-ml...)"),
+        ] {
+            let words = waits_for(Some(&holder(cohort)));
+            assert_eq!(words, shown);
+            // `measuring [========================] 123/456 ` stands before it.
+            assert!(80 - 43 >= words.len(), "{words}");
+        }
     }
 
     #[test]

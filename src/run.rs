@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::failure::Failure;
 use crate::freeze::open;
-use crate::output::{Format, print, print_json};
+use crate::output::{Format, counted, print, print_json};
 use crate::running::{self, Options};
 
 /// Arguments of `run`.
@@ -54,12 +54,12 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
         return Ok(summary.exit_code());
     }
     print(&format!(
-        "{} of {} cases correct, {} rejected, {} failed; {} rounds measured now",
+        "{} of {} correct, {} rejected, {} failed; {} measured now",
         counts.correct,
-        counts.total(),
+        counted(counts.total(), "case"),
         counts.rejected,
         counts.failed(),
-        summary.rounds_done
+        counted(summary.rounds_done, "round")
     ));
     Ok(summary.exit_code())
 }

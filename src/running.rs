@@ -4,16 +4,16 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use cohort::Frozen;
+use cohort::{Difference, Frozen};
 use coordinator::sweep::Retry;
 use coordinator::{ExitCode, RunOptions, RunSummary};
 use planner::definition::TimeLimit;
 use planner::select::Selection;
-use target_api::Exclusive;
+use target_api::{Exclusive, Machine};
 
 use crate::crossing;
 use crate::failure::Failure;
-use crate::output::narrate;
+use crate::output::{counted, narrate, some_of};
 use crate::planning::{self, Planning};
 use crate::progress::{Display, shell_word};
 
@@ -47,7 +47,8 @@ pub(crate) struct Options {
     /// The device's lock file, where it is not the usual one.
     #[arg(long, value_name = "FILE")]
     pub(crate) device_lock: Option<PathBuf>,
-    /// Give up after waiting so long for the device.
+    /// Give up after waiting so long for the device, or for another coordinator of the cohort (which is not waited for
+    /// without this).
     #[arg(long, value_name = "TIME", value_parser = time)]
     lock_timeout: Option<Duration>,
 }
@@ -119,8 +120,16 @@ pub(crate) fn run(frozen: &Frozen, options: &Options) -> Result<RunSummary, Fail
     run.device_lock.clone_from(&options.device_lock);
     run.lock_timeout = options.lock_timeout;
     run.cache = if options.no_cache { None } else { crate::cache::usual() };
-    let repeat = format!("layout-sweep run {} --retry", shell_word(&path.display().to_string()));
-    let mut display = Display::new(repeat);
+    let lock = options.device_lock.as_ref().map_or_else(String::new, |lock| {
+        format!(" --device-lock {}", shell_word(&lock.display().to_string()))
+    });
+    let again = format!(
+        "layout-sweep run {}{lock} --retry",
+        shell_word(&path.display().to_string())
+    );
+    let (before, after) = (manifest.machine.clone(), now.clone());
+    let mut display = Display::new(move |case| format!("{again} {}", shell_word(case)))
+        .accepting(move |difference, cases| accepted(difference, &before, &after, cases));
     let crosses = crossing::crosses(&planning, manifest);
     let result = coordinator::run(path, &run, Some(crosses), &mut |event, progress| {
         display.show(event, progress);
@@ -150,6 +159,29 @@ pub(crate) fn run(frozen: &Frozen, options: &Options) -> Result<RunSummary, Fail
         narrate("partial: the time limit was over; the same command goes on");
     }
     Ok(summary)
+}
+
+/// What was accepted, by name, and which cases are measured in spite of it.
+fn accepted(difference: &Difference, frozen: &Machine, now: &Machine, cases: &[&str]) -> String {
+    let tool = difference.name.strip_prefix("tool.");
+    let named = |machine: &Machine| {
+        let tool = machine.tool(tool?)?;
+        Some(format!("`{}` ({})", tool.path, tool.version))
+    };
+    let versions = match (named(frozen), named(now)) {
+        (Some(old), Some(new)) => format!(", which was {old} and is {new}"),
+        _ => String::new(),
+    };
+    let cases = match cases {
+        [] => "no case is left that it could touch".to_owned(),
+        [one] => format!("`{one}` is measured in spite of it"),
+        some => format!(
+            "{} are measured in spite of it: {}",
+            counted(some.len() as u64, "case"),
+            some_of(some)
+        ),
+    };
+    format!("{difference}{versions}; {cases}")
 }
 
 /// When this program is not the one that froze the cohort, becomes that one, with the same arguments. Comes back only

@@ -10,7 +10,7 @@ use coordinator::sweep::locks_of;
 use coordinator::{CohortStatus, ExitCode};
 
 use crate::failure::Failure;
-use crate::output::{Format, print, print_json, table};
+use crate::output::{Format, counted, print, print_json, table};
 use crate::planning::Planning;
 use crate::progress::{held_by, minutes};
 
@@ -91,8 +91,8 @@ fn text(status: &CohortStatus) -> String {
     let mut lines = vec![table(&["cases", "number"], rows)];
     if counts.lost_rounds > 0 {
         lines.push(format!(
-            "lost: {} rounds began and never ended; a run measures them again",
-            counts.lost_rounds
+            "lost: {} began and never ended; a run measures what is lost again",
+            counted(counts.lost_rounds, "round")
         ));
     }
     lines.extend(activity(status));
@@ -100,8 +100,9 @@ fn text(status: &CohortStatus) -> String {
         format!(", about {}", minutes(Duration::from_millis(ms)))
     });
     lines.push(format!(
-        "left: {} builds, {} rounds{left}",
-        status.builds_left, status.rounds_left
+        "left: {}, {}{left}",
+        counted(status.builds_left, "build"),
+        counted(status.rounds_left, "round")
     ));
     for (reason, cases) in &status.failures {
         lines.push(format!("failed: {}: {reason}", cases.join(", ")));

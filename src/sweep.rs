@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::analyze;
 use crate::failure::Failure;
 use crate::freeze::{Place, find, open_or_freeze};
-use crate::output::{Format, narrate, print, print_json};
+use crate::output::{Format, counted, narrate, print, print_json};
 use crate::place::report_of;
 use crate::planning::Planning;
 use crate::running::{self, Options};
@@ -98,6 +98,7 @@ const BUILD_SECONDS: f64 = 0.7;
 const ROUND_SECONDS: f64 = 0.15;
 
 fn dry_run(definition: &Path, arguments: &Arguments) -> Result<ExitCode, Failure> {
+    crate::programs::check(definition)?;
     let planning = Planning::of_path(definition)?;
     let selection = planning.select()?;
     arguments.options.check(&planning, &selection)?;
@@ -129,16 +130,15 @@ fn dry_run(definition: &Path, arguments: &Arguments) -> Result<ExitCode, Failure
     }
     crate::plan::list(&planning, &selection, Format::Table)?;
     print(&format!(
-        "{} cases, {} objects to build; about {} s to build and {} for {} rounds of each case (modelled), crosses and \
-         finalists not counted",
-        dry.cases,
-        dry.objects,
+        "{}, {} to build; about {} s to build and {} for {} of each case (modelled), crosses and finalists not counted",
+        counted(dry.cases as u64, "case"),
+        counted(dry.objects as u64, "object"),
         dry.build_seconds,
         dry.run_seconds.map_or_else(
             || "a time that no estimate tells".to_owned(),
             |seconds| format!("{seconds} s")
         ),
-        dry.rounds
+        counted(u64::from(dry.rounds), "round")
     ));
     Ok(ExitCode::Done)
 }

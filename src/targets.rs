@@ -7,7 +7,7 @@ use coordinator::ExitCode;
 use planner::workloads::{ExtentDefault, KINDS};
 use planner::{Domain, Value};
 use serde::Serialize;
-use target_api::{Options, Target};
+use target_api::{Options, Target, Topic};
 
 use crate::failure::Failure;
 use crate::output::{Format, print, print_json, table};
@@ -17,7 +17,8 @@ use crate::registry::{self, TARGETS};
 /// Arguments of `targets`.
 #[derive(Args)]
 pub(crate) struct Arguments {
-    /// Show the attributes that plans of this target have, with their values on this machine.
+    /// Show the attributes that plans of this target have, with their values on this machine; or, where the definition
+    /// says what varies, everything that it may say.
     target: Option<String>,
     /// The kind of workload whose plans are shown; extents that it does not have by itself are taken as 512.
     #[arg(long, default_value = "siglip-mlp", requires = "target")]
@@ -31,6 +32,13 @@ pub(crate) struct Arguments {
 struct Listed {
     id: &'static str,
     about: &'static str,
+}
+
+#[derive(Serialize)]
+struct Entry<'a> {
+    topic: &'static str,
+    word: &'a str,
+    about: &'a str,
 }
 
 #[derive(Serialize)]
@@ -71,6 +79,10 @@ fn attributes(id: &str, arguments: &Arguments) -> Result<(), Failure> {
         let names: Vec<String> = TARGETS.iter().map(|target| format!("`{}`", target.id())).collect();
         Failure::usage(format!("no target is called `{id}`: expected {}", names.join(", ")))
     })?;
+    let guide = target.guide();
+    if !guide.is_empty() {
+        return tell(&guide, arguments.format);
+    }
     let options = Options::new();
     let machine = machine(target, &options, false).map_err(|error| machine_failure(error, None))?;
     let configured = target
@@ -108,6 +120,28 @@ fn attributes(id: &str, arguments: &Arguments) -> Result<(), Failure> {
         })
         .collect();
     print(&table(&["attribute", "values", "default", "what it means"], rows));
+    Ok(())
+}
+
+/// What definitions of a target may say.
+fn tell(guide: &[Topic], format: Format) -> Result<(), Failure> {
+    if format == Format::Json {
+        let entries = guide.iter().flat_map(|topic| {
+            let own = topic.entries.iter();
+            own.map(|(word, about)| Entry {
+                topic: topic.name,
+                word,
+                about,
+            })
+        });
+        return print_json(&entries.collect::<Vec<_>>());
+    }
+    for topic in guide {
+        let rows = topic.entries.iter();
+        let rows = rows.map(|(word, about)| vec![word.clone(), about.clone()]).collect();
+        print(&table(&[topic.name, "what it means"], rows));
+        print("");
+    }
     Ok(())
 }
 

@@ -28,7 +28,8 @@ pub(crate) struct Arguments {
     /// A case of the definition.
     #[arg(long, value_name = "NAME")]
     case: Option<String>,
-    /// A plan as a TOML file of attributes; those that it leaves out are as in the control.
+    /// A plan as a TOML file of attributes; those that it leaves out are as in the control. (Target `command`
+    /// without a control: it must have all.)
     #[arg(long, value_name = "FILE")]
     plan: Option<PathBuf>,
     #[command(flatten)]
@@ -76,6 +77,9 @@ struct Trial {
     calls: usize,
     phases: Vec<PhaseValue>,
     estimates: BTreeMap<String, f64>,
+    /// Estimates without a value -> why.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    unestimated: BTreeMap<String, String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<NumericalError>,
     plan: String,
@@ -83,6 +87,7 @@ struct Trial {
 
 /// Builds, checks and measures one plan.
 pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    crate::programs::check(&arguments.definition)?;
     let mut planning = Planning::of_path(&arguments.definition)?;
     arguments.constrained.reprice(&mut planning)?;
     let selection = planning.select()?;
@@ -181,7 +186,9 @@ fn planned<'a>(
         .iter()
         .find(|case| Some(&case.name) == selected.control.as_ref());
     let base = control.map_or(&selected.base, |case| &case.assignment);
-    let assignment = assignment_from_toml(&path.display().to_string(), &text, &selected.space, base)
+    // Without a control, what a plan leaves out is nowhere said.
+    let whole = control.is_none() && !planning.configured.has_defaults();
+    let assignment = assignment_from_toml(&path.display().to_string(), &text, &selected.space, base, whole)
         .map_err(|error| Failure::usage(error.to_string()))?;
     if let Err(refusal) = selected.space.judge(&assignment) {
         print_refusal(&refusal.to_string(), arguments.format)?;
@@ -252,10 +259,9 @@ fn measure(
     options.only = vec![case.name.clone()];
     options.cache = crate::cache::usual();
     options.device_lock = device_lock.map(Path::to_path_buf);
-    let mut display = Display::new(format!(
-        "layout-sweep try {} --case",
-        shell_word(&planning.definition.source.path)
-    ));
+    let words = std::env::args().skip(1).map(|word| shell_word(&word));
+    let again = format!("layout-sweep {}", words.collect::<Vec<_>>().join(" "));
+    let mut display = Display::new(move |_| again.clone());
     let result = coordinator::run(path, &options, None, &mut |event, progress| {
         display.show(event, progress);
     });
@@ -310,6 +316,7 @@ fn read(snapshot: &Snapshot, case: &Chosen) -> Result<Trial, Failure> {
         calls: measurement.map_or(0, |measurement| measurement.values(Of::Case).len()),
         phases: phases.collect(),
         estimates: row.estimates.clone(),
+        unestimated: of_case.case.unestimated.clone(),
         error: measurement.and_then(|measurement| measurement.error.clone()),
         plan: row.plan.clone(),
     })
@@ -360,6 +367,9 @@ fn show(trial: &Trial) {
     print(&table(&["phase", "kind", &format!("median {unit}")], phases));
     for (name, value) in &trial.estimates {
         print(&format!("modelled: {name} {value:.0}"));
+    }
+    for (name, why) in &trial.unestimated {
+        print(&format!("modelled: {name} has no value: {why}"));
     }
     if let Some(error) = &trial.error {
         print(&format!(

@@ -1,15 +1,18 @@
 //! `layout-sweep verify`.
 
-use std::path::PathBuf;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
-use cohort::{CohortDir, Snapshot};
+use cohort::{CohortDir, Difference, Snapshot};
 use coordinator::ExitCode;
+use serde::Serialize;
 
 use crate::failure::Failure;
 use crate::freeze::open;
-use crate::output::{Format, print, print_json, table};
+use crate::output::{Format, counted, narrate, print, print_json, table};
 use crate::planning::{self, Planning};
+use crate::progress::{lacking, shell_word};
 
 /// Arguments of `verify`.
 #[derive(Args)]
@@ -21,6 +24,24 @@ pub(crate) struct Arguments {
     format: Format,
 }
 
+/// What was found.
+#[derive(Serialize)]
+struct Verified<'a> {
+    differences: &'a [Difference],
+    /// Artifacts of finished cases that are not there any more: no difference.
+    gone: &'a [PathBuf],
+}
+
+/// The next step after a difference.
+fn help(difference: &Difference, cohort: &Path) -> String {
+    if difference.name.starts_with("artifacts/") {
+        return "an artifact was changed after it was measured: `layout-sweep run COHORT --retry NAME` builds and measures a case \
+                again"
+            .to_owned();
+    }
+    coordinator::sweep::help_with(difference).replace("COHORT", &shell_word(&cohort.display().to_string()))
+}
+
 /// Compares a cohort with its digests and with this machine.
 pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
     open(&arguments.cohort)?;
@@ -28,6 +49,7 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let snapshot = Snapshot::read(&CohortDir::new(&arguments.cohort)).map_err(failed)?;
     let audit = cohort::audit(&snapshot).map_err(failed)?;
     let mut differences = audit.differences;
+    let gone = audit.gone;
     let manifest = snapshot.frozen.manifest();
     // What was imported was measured elsewhere: there is no machine to compare with.
     if manifest.imported.is_none() {
@@ -42,7 +64,10 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
         ));
     }
     if arguments.format == Format::Json {
-        print_json(&differences)?;
+        print_json(&Verified {
+            differences: &differences,
+            gone: &gone,
+        })?;
     } else if let (Some(imported), true) = (&manifest.imported, differences.is_empty()) {
         print(&format!(
             "manifest and cases are as they were imported from `{}` (SHA-256 {}); {} records, which nothing digests; nothing \
@@ -51,8 +76,11 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
         ));
     } else if differences.is_empty() {
         print(&format!(
-            "everything is as it was frozen: {} additions, {} estimates, {} artifacts, {} records",
-            audit.additions, audit.estimates, audit.artifacts, audit.records
+            "everything is as it was frozen: {}, {}, {}, {}",
+            counted(audit.additions, "addition"),
+            counted(audit.estimates, "estimate"),
+            counted(audit.artifacts, "artifact"),
+            counted(audit.records, "record")
         ));
     } else {
         let text = |value: &Option<String>| value.clone().unwrap_or_else(|| "-".to_owned());
@@ -61,6 +89,16 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
             .map(|d| vec![d.name.clone(), text(&d.expected), text(&d.found)])
             .collect();
         print(&table(&["what", "frozen", "now"], rows));
+    }
+    if let Some(first) = gone.first() {
+        narrate(&lacking(first, gone.len()));
+    }
+    let mut told = BTreeSet::new();
+    for difference in &differences {
+        let help = help(difference, &arguments.cohort);
+        if told.insert(help.clone()) {
+            narrate(&format!("help: {help}"));
+        }
     }
     Ok(if differences.is_empty() {
         ExitCode::Done

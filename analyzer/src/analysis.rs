@@ -229,7 +229,8 @@ pub struct WorkloadRow {
     pub extents: String,
     /// Floating-point operations of its matrix products, in decimal.
     pub flops: String,
-    /// Name of its control; where it has none, of the first case that was measured: ratios are relative to it.
+    /// Name of its control; where it has none, of the first case in the order of the cohort that was
+    /// measured (a run takes that one first): ratios are relative to it.
     pub control: String,
     /// Whether it has a control.
     pub has_control: bool,
@@ -264,7 +265,7 @@ impl WorkloadRow {
         if self.has_control {
             "control"
         } else {
-            "no control, ratios are relative to the first case that was measured,"
+            "no control, ratios are relative to the first case (in the order of the cohort) that was measured,"
         }
     }
 

@@ -60,7 +60,8 @@ fn chosen(source: Source, additions: &[Addition]) -> Chosen {
     }
 }
 
-/// What ratios are relative to: the control, or, where none was defined, the first case that was measured.
+/// What ratios are relative to: the control, or, where none was defined, the first case in the order of the cohort
+/// that was measured: the coordinator takes that one first, so that it does not move when a run that was cut off goes on.
 fn reference(entry: &WorkloadEntry, state: &State) -> String {
     if let Some(control) = &entry.control {
         return control.clone();

@@ -1,5 +1,6 @@
 //! What a sweep tells while it goes on. Nothing is printed here.
 
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use cohort::{BuildOutcome, Difference, RunOutcome};
@@ -14,6 +15,20 @@ pub enum Event<'a> {
     Verified {
         /// What differs and was consented to.
         accepted: &'a [Difference],
+        /// Cases that are measured in spite of it: those that are left of what was asked for.
+        cases: &'a [&'a str],
+        /// Artifacts of finished cases that are gone.
+        gone: &'a [PathBuf],
+    },
+    /// The wrong result of a case was accepted: it stops nothing any more.
+    WrongAccepted {
+        /// The case.
+        case: &'a str,
+    },
+    /// Another coordinator works on the cohort; this one waits for it.
+    CohortBusy {
+        /// Who, where that can be told.
+        holder: Option<&'a Holder>,
     },
     /// Builds begin.
     Building {
@@ -73,6 +88,13 @@ pub enum Event<'a> {
         round: u32,
         /// How.
         outcome: &'a RunOutcome,
+    },
+    /// A case was measured without numbers that were looked for; told once for each case.
+    Missing {
+        /// The case.
+        case: &'a str,
+        /// Which, and what was looked for.
+        what: &'a str,
     },
     /// A round of a coordinator that died was taken from its log.
     Recovered {

@@ -77,7 +77,7 @@ impl MachineError {
     pub fn is_interrupted(&self) -> bool {
         match self {
             Self::Process(error) => matches!(error, ProcessError::Cancelled),
-            Self::Tool(ToolError::Process { source, .. }) => matches!(**source, ProcessError::Cancelled),
+            Self::Tool(error) => error.is_interrupted(),
             _ => false,
         }
     }

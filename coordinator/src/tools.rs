@@ -92,6 +92,27 @@ pub enum ToolError {
     },
 }
 
+impl ToolError {
+    /// What the tool is to its target.
+    #[must_use]
+    pub fn name(&self) -> Option<&str> {
+        match self {
+            Self::NotFound { name, .. }
+            | Self::Launcher { name, .. }
+            | Self::Version { name, .. }
+            | Self::Process { name, .. }
+            | Self::Io { name, .. } => Some(name),
+            Self::Variable { .. } | Self::Arguments { .. } => None,
+        }
+    }
+
+    /// Whether Ctrl-C ended it.
+    #[must_use]
+    pub fn is_interrupted(&self) -> bool {
+        matches!(self, Self::Process { source, .. } if matches!(**source, ProcessError::Cancelled))
+    }
+}
+
 fn hint(variable: Option<&&'static str>) -> String {
     variable.map_or_else(
         || "; install it".to_owned(),
@@ -145,6 +166,12 @@ fn locate(
         None if value.split_whitespace().nth(1).is_some() => Err(ToolError::Arguments { variable, value }),
         None => Err(ToolError::Variable { variable, value }),
     }
+}
+
+/// Where a program is: on `PATH`, or where its own path leads. `None` where nothing there may be executed.
+#[must_use]
+pub fn find_program(program: &str) -> Option<PathBuf> {
+    on_path(program, &env::var_os("PATH").unwrap_or_default())
 }
 
 /// The first file of this name on the search path that may be executed; a name with a slash is a path already.

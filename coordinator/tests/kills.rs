@@ -118,7 +118,7 @@ fn only_one_coordinator_works_on_a_cohort() {
     scene.freeze(&[("a", "VALUE=50; sleep 1")]);
     let mut child = start(&scene);
     assert!(within(Duration::from_secs(20), || !running(&scene).is_empty()));
-    let error = scene.run_with(|_| ()).unwrap_err();
+    let error = scene.run_with(|options| options.lock_timeout = None).unwrap_err();
     let RunError::Busy(Some(holder)) = &error else {
         panic!("{error:?}")
     };

@@ -170,7 +170,7 @@ fn a_consent_is_recorded_and_holds_for_what_was_seen() {
     let mut said = 0;
     let options = scene.options();
     coordinator::run(&scene.cohort(), &options, None, &mut |event, _| {
-        if let coordinator::Event::Verified { accepted } = event {
+        if let coordinator::Event::Verified { accepted, .. } = event {
             said += accepted.len();
         }
     })
@@ -251,8 +251,22 @@ fn what_verify_finds() {
         (1, Some(&plan.artifact_sha256))
     );
     assert_eq!(found[0].name, format!("artifacts/{}/plan", plan.unit));
+    // What is gone says nothing wrong: the measurement stands, and who needs the artifact builds and compares it.
     std::fs::remove_file(&artifact).unwrap();
-    assert_eq!(check().differences[0].found, None);
+    let without = check();
+    assert_eq!((without.differences, without.artifacts), (Vec::new(), 4));
+    assert_eq!(without.gone, std::slice::from_ref(&artifact));
+    let mut told = Vec::new();
+    let summary = scene.run_telling(|event| {
+        if let coordinator::Event::Verified { gone, .. } = event {
+            told.extend_from_slice(gone);
+        }
+    });
+    assert_eq!(
+        (summary.exit_code(), told),
+        (ExitCode::Done, vec![artifact.clone()]),
+        "a run says the same"
+    );
     std::fs::write(&artifact, bytes).unwrap();
 
     // A round that stands before its build can't be: its writer says so by its numbers.

@@ -83,7 +83,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         println!("  walk                  {elapsed:>12.3?}   {} plans", walked?);
         println!(
             "  without result        {:>12}",
-            faults.first().map_or("none".to_owned(), ToString::to_string)
+            faults.first().map_or("none".to_owned(), |fault| fault.message.clone())
         );
     }
     evaluate()

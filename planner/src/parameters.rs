@@ -48,8 +48,8 @@ pub struct Parameters {
 #[derive(Debug, Clone)]
 struct Part {
     scope: Vec<usize>,
-    /// Earlier conjuncts that protect it, and then itself.
-    conditions: Arc<[Condition]>,
+    /// Earlier conjuncts that protect it, and then itself; each with the number of its constraint, from 0.
+    conditions: Arc<[(usize, Condition)]>,
 }
 
 impl Parameters {
@@ -121,7 +121,7 @@ impl Parameters {
 
 /// The conjuncts of all constraints, in order.
 fn parts(declared: &[(&str, Kind)], constraints: &[String]) -> Result<Vec<Part>, ParameterError> {
-    let mut earlier: Vec<Expression> = Vec::new();
+    let mut earlier: Vec<(usize, Expression)> = Vec::new();
     let mut parts = Vec::new();
     for (index, text) in constraints.iter().enumerate() {
         let number = index + 1;
@@ -129,11 +129,12 @@ fn parts(declared: &[(&str, Kind)], constraints: &[String]) -> Result<Vec<Part>,
         let expression = Expression::parse(text).map_err(wrong)?;
         for part in expression.conjuncts() {
             let names = part.names();
-            let within = |guard: &&Expression| guard.names().iter().all(|name| names.contains(name));
+            let within = |(_, guard): &&(usize, Expression)| guard.names().iter().all(|name| names.contains(name));
             let guards = earlier.iter().filter(within).filter(|_| part.may_fail());
-            let conditions: Result<Vec<Condition>, _> = guards
-                .chain([&part])
-                .map(|part| part.condition(declared, &names))
+            let own = (index, part.clone());
+            let conditions: Result<Vec<(usize, Condition)>, _> = guards
+                .chain([&own])
+                .map(|(index, part)| Ok((*index, part.condition(declared, &names)?)))
                 .collect();
             let conditions = conditions.map_err(wrong)?.into();
             if names.is_empty() {
@@ -147,42 +148,49 @@ fn parts(declared: &[(&str, Kind)], constraints: &[String]) -> Result<Vec<Part>,
                 scope: names.iter().filter_map(place).collect(),
                 conditions,
             });
-            earlier.push(part);
+            earlier.push(own);
         }
     }
     Ok(parts)
 }
 
+/// A constraint that has no result for some plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NoResult {
+    /// Its path in a definition: `parameters.constraints[1]`.
+    pub key: String,
+    /// Why, and for which values.
+    pub message: String,
+}
+
 /// Collects the first evaluation that failed while a space was walked: plans were left out that nobody excluded.
 #[derive(Debug, Clone, Default)]
-pub struct Faults(Arc<OnceLock<String>>);
+pub struct Faults(Arc<OnceLock<NoResult>>);
 
 impl Faults {
     /// The first failure that was met so far, if any.
     #[must_use]
-    pub fn first(&self) -> Option<&str> {
-        self.0.get().map(String::as_str)
+    pub fn first(&self) -> Option<&NoResult> {
+        self.0.get()
     }
 
-    /// Remembers a failure, unless there was one before.
-    pub fn remember(&self, message: impl FnOnce() -> String) {
-        self.0.get_or_init(message);
-    }
-
-    fn refuse(&self, error: &EvaluationError) -> Refusal {
-        let refusal = Refusal::new(RULE_EVALUATION, error.to_string());
-        self.remember(|| error.to_string());
-        refusal
+    fn refuse(&self, constraint: usize, error: &EvaluationError) -> Refusal {
+        let message = error.to_string();
+        self.0.get_or_init(|| NoResult {
+            key: format!("parameters.constraints[{constraint}]"),
+            message: message.clone(),
+        });
+        Refusal::new(RULE_EVALUATION, message)
     }
 }
 
 /// All conditions in order; the first that is false or fails refuses.
-fn check(conditions: Arc<[Condition]>, faults: Faults) -> Check {
+fn check(conditions: Arc<[(usize, Condition)]>, faults: Faults) -> Check {
     Arc::new(move |values: &[&Value]| {
-        for condition in conditions.iter() {
-            let holds = condition.holds(values).map_err(|error| faults.refuse(&error))?;
-            if !holds {
-                let message = condition.refusal(values).map_err(|error| faults.refuse(&error))?;
+        for (number, condition) in conditions.iter() {
+            let fault = |error| faults.refuse(*number, &error);
+            if !condition.holds(values).map_err(fault)? {
+                let message = condition.refusal(values).map_err(fault)?;
                 return Err(Refusal::new(RULE_CONSTRAINT, message));
             }
         }

@@ -1,5 +1,6 @@
 //! What enumeration and selection ask of a target.
 
+use crate::parameters::NoResult;
 use crate::refusal::Refusal;
 use crate::space::{Assignment, Space};
 use crate::value::Attributes;
@@ -13,6 +14,12 @@ pub trait Rules {
 
     /// The plan that attributes which are not given are taken from: one legal value for every parameter of the space.
     fn defaults(&self, workload: &Workload) -> Result<Assignment, Refusal>;
+
+    /// Whether what a person leaves out of a plan has a meaning of its own, the value that [`Rules::defaults`] gives.
+    /// Where parameters are free, the first value is as good as any other: then a plan says all of them.
+    fn has_defaults(&self) -> bool {
+        true
+    }
 
     /// Canonical text of a legal assignment.
     fn text(&self, workload: &Workload, assignment: &Assignment) -> String;
@@ -33,7 +40,7 @@ pub trait Rules {
 
     /// What left plans out although nobody excluded them: the first evaluation without a result (a division by zero in
     /// a constraint, say) since this was made. `None` where there was none.
-    fn fault(&self) -> Option<String> {
+    fn fault(&self) -> Option<NoResult> {
         None
     }
 

@@ -294,13 +294,13 @@ fn a_plan_is_written_and_read_back() {
     for plan in space.sample(5, 20).unwrap().assignments {
         let text = plan_to_toml(&plan);
         assert_eq!(
-            assignment_from_toml("plan.toml", &text, &space, &defaults).unwrap(),
+            assignment_from_toml("plan.toml", &text, &space, &defaults, false).unwrap(),
             plan,
             "{text}"
         );
     }
     let text = "carry = true\n\"up.inner\" = 2\n[down]\norientation = \"swapped\"\n";
-    let plan = assignment_from_toml("plan.toml", text, &space, &defaults).unwrap();
+    let plan = assignment_from_toml("plan.toml", text, &space, &defaults, false).unwrap();
     assert_eq!(plan.get("down.orientation"), Some(&Value::text("swapped")));
     assert_eq!(plan.get("down.rows"), defaults.get("down.rows"));
     let mut all = plan_to_toml(&plan);
@@ -311,7 +311,7 @@ fn a_plan_is_written_and_read_back() {
         "carry = \n",
         "[up]\nrows = [1]\n",
     ] {
-        let error = assignment_from_toml("plan.toml", bad, &space, &defaults).unwrap_err();
+        let error = assignment_from_toml("plan.toml", bad, &space, &defaults, false).unwrap_err();
         writeln!(all, "\n{error}").unwrap();
     }
     insta::assert_snapshot!(all);

@@ -24,7 +24,7 @@ fn matmul() -> Bench {
     bench
 }
 
-fn runs(bench: &Bench, cohort: &str) -> Vec<Value> {
+pub(crate) fn runs(bench: &Bench, cohort: &str) -> Vec<Value> {
     let records = bench.records(cohort).into_iter();
     records.filter(|record| record["record"] == "run").collect()
 }
@@ -237,7 +237,7 @@ fn bad_ends_of_the_driver_are_told_apart() {
 }
 
 /// A definition of one shell script as its program: `run.sh` gets what `arguments` say.
-fn scripted(script: &str, command: &str) -> Bench {
+pub(crate) fn scripted(script: &str, command: &str) -> Bench {
     let bench = Bench::new();
     let program = format!("#!/bin/sh\n{script}\n");
     fs_err::write(bench.path("cohorts/run.sh"), program).unwrap();
@@ -322,7 +322,12 @@ fn a_check_that_hangs_or_says_no_is_told_apart() {
     let bench = scripted(script, command);
     let lock = bench.path("device.lock").display().to_string();
     let sweep = ["sweep", "cohorts/script.toml", "--device-lock", &lock];
-    bench.expect(6, &[&sweep[..], &["--accept-incorrect", "*"]].concat());
+    let (_, stderr) = bench.expect(2, &[&sweep[..], &["--accept-incorrect", "*"]].concat());
+    assert!(
+        stderr.contains("`--accept-incorrect *`: expected whole names"),
+        "{stderr}"
+    );
+    bench.expect(3, &[&sweep[..], &["--accept-incorrect", "all-00002"]].concat());
     let mut ends = std::collections::BTreeMap::new();
     for run in runs(&bench, "cohorts/script") {
         let outcome = run["outcome"].as_str().unwrap().to_owned();
@@ -344,8 +349,13 @@ fn a_check_that_hangs_or_says_no_is_told_apart() {
 fn a_check_that_can_not_start_accuses_nobody() {
     let bench = scripted(
         "echo \"time=$1 pass\"",
-        "run = [\"./run.sh\", \"{n}\"]\ncheck = [\"./missing\", \"{run_log}\"]",
+        "run = [\"./run.sh\", \"{n}\"]\ncheck = [\"./check.sh\", \"{run_log}\"]",
     );
+    // It is there, and what reads it is not: nobody can know before.
+    fs_err::write(bench.path("cohorts/check.sh"), "#!/no/such/shell\n").unwrap();
+    let path = bench.path("cohorts/script.toml");
+    let definition = fs_err::read_to_string(&path).unwrap();
+    fs_err::write(path, definition.replace("[\"run.sh\"]", "[\"run.sh\", \"check.sh\"]")).unwrap();
     let lock = bench.path("device.lock").display().to_string();
     bench.expect(3, &["sweep", "cohorts/script.toml", "--device-lock", &lock]);
     let runs = runs(&bench, "cohorts/script");
@@ -363,18 +373,54 @@ fn plans_without_a_value_are_told() {
     let text = fs_err::read_to_string(bench.path("cohorts/script.toml")).unwrap();
     let range = "n = \"1:6:1\"\n";
     assert!(text.contains(range));
-    for (constraint, estimate) in [
-        ("6 % (n - 1) == 0", ""),
-        (
-            "n > 0",
-            "[estimates.m]\nterms = { a = \"1 / (n - 2)\" }\ncoefficients = { a = 1.0 }\n",
-        ),
-    ] {
-        let own = format!("{range}constraints = [\"{constraint}\"]\n{estimate}");
-        bench.define("script", &text.replace(range, &own));
-        let (stderr, _) = bench.expect(0, &["plan", "cohorts/script.toml"]);
-        assert!(stderr.contains("left out") && stderr.contains("zero"), "{stderr}");
+    let own = format!("{range}constraints = [\"n > 0\", \"6 % (n - 1) == 0\"]\n");
+    bench.define("script", &text.replace(range, &own));
+    let (stdout, _) = bench.expect(0, &["plan", "cohorts/script.toml"]);
+    let place = "`cohorts/script.toml:11:25`: `parameters.constraints[1]`: division by zero";
+    assert!(stdout.contains("left out") && stdout.contains(place), "{stdout}");
+}
+
+#[test]
+fn a_plan_for_which_an_estimate_has_no_value_is_a_case_without_it() {
+    let bench = scripted("echo \"time=$1 pass\"", "run = [\"./run.sh\", \"{n}\"]");
+    let text = fs_err::read_to_string(bench.path("cohorts/script.toml")).unwrap();
+    let models = "[estimates.m]\nterms = { a = \"1 / (n - 2)\" }\ncoefficients = { a = 1.0 }\n\
+                  [estimates.all]\nterms = { a = \"n\" }\ncoefficients = { a = 1.0 }\n";
+    bench.define("script", &format!("{text}{models}"));
+    let lock = bench.path("device.lock").display().to_string();
+    let (_, stderr) = bench.expect(0, &["sweep", "cohorts/script.toml", "--device-lock", &lock]);
+    assert!(
+        stderr.contains("estimate `m` has no value for 1 of 6 cases, which are kept without it")
+            && stderr.contains("`cohorts/script.toml:14:15`: `estimates.m.terms.a`: division by zero in `1 / (n - 2)`"),
+        "{stderr}"
+    );
+    let cases = fs_err::read_to_string(bench.path("cohorts/script/cases.jsonl")).unwrap();
+    let cases: Vec<Value> = cases.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(cases.len(), 6);
+    let mut without = Vec::new();
+    for case in &cases {
+        let names: Vec<&str> = case["estimates"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|e| e["name"].as_str().unwrap())
+            .collect();
+        match case["unestimated"].get("m") {
+            Some(why) => {
+                assert!(why.as_str().unwrap().contains("division by zero"), "{case}");
+                assert_eq!(names, ["all"]);
+                without.push(&case["plan"]["attributes"]["n"]);
+            }
+            None => assert_eq!(names, ["m", "all"]),
+        }
     }
+    assert_eq!(without, [2]);
+    assert_eq!(runs(&bench, "cohorts/script").len(), 12, "every case is measured");
+    let csv = fs_err::read_to_string(bench.path("reports/script/summary.csv")).unwrap();
+    let mut rows = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let head = rows.next().unwrap();
+    let column = head.iter().position(|name| *name == "estimate.m").unwrap();
+    assert_eq!(rows.filter(|row| row[column].is_empty()).count(), 1, "{csv}");
 }
 
 #[test]

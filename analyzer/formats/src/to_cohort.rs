@@ -159,6 +159,7 @@ fn case(table: &Table, row: &Row, names: &mut Names) -> Case {
             attributes: row.configuration.clone(),
         },
         estimates: estimates.cloned().collect(),
+        unestimated: std::collections::BTreeMap::new(),
         units: BTreeMap::new(),
         repeat_of,
     }

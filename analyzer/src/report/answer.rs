@@ -108,7 +108,7 @@ fn reference(workload: &WorkloadRow) -> &'static str {
     if workload.has_control {
         "The control"
     } else {
-        "The first measured case, which ratios are relative to,"
+        "The first measured case (in the order of the cohort), which ratios are relative to,"
     }
 }
 

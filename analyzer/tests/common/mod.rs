@@ -147,6 +147,7 @@ impl Fixture {
                     parts: Vec::new(),
                 })
                 .collect(),
+            unestimated: std::collections::BTreeMap::new(),
             units: BTreeMap::new(),
             repeat_of: None,
         }

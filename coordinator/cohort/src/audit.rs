@@ -1,6 +1,7 @@
 //! Everything about a cohort that can be checked without running anything.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
 use serde::Serialize;
 use target_api::{Estimate, Moment};
@@ -10,6 +11,7 @@ use crate::error::CohortError;
 use crate::frozen::{Frozen, Snapshot};
 use crate::paths::fresh_key;
 use crate::record::{BuildOutcome, HARNESS, Record, RecordKind, UnitBuilt};
+use crate::state::{Outcome, State};
 use crate::verify::{Difference, verify};
 
 /// What was checked, and what is not as it should be.
@@ -25,11 +27,14 @@ pub struct Audit {
     pub estimates: u64,
     /// Artifacts that were hashed again.
     pub artifacts: u64,
+    /// Artifacts of finished cases that are gone. No difference: what was measured stands in records, and whoever needs
+    /// the artifact again builds it from the frozen sources and compares it with the digest on record.
+    pub gone: Vec<PathBuf>,
 }
 
 /// Checks files against their digests and the chain of additions; that every round follows a build of its attempt; that
 /// estimates of moment `plan` stand with the cases and those of moment `build` with the builds, so none can have seen a
-/// result; and hashes every artifact that a build record speaks of.
+/// result; and hashes every artifact that a build record speaks of and that is there.
 ///
 /// # Errors
 ///
@@ -37,7 +42,8 @@ pub struct Audit {
 /// it, say).
 pub fn audit(snapshot: &Snapshot) -> Result<Audit, CohortError> {
     let (frozen, records) = (&snapshot.frozen, &snapshot.records.records);
-    snapshot.state()?;
+    let state = snapshot.state()?;
+    let gone = gone_artifacts(frozen, records, &state);
     let mut differences = verify(frozen)?;
     let mut estimates = 0;
     let mut check = |place: String, found: &[Estimate], moment: Moment| {
@@ -60,20 +66,21 @@ pub fn audit(snapshot: &Snapshot) -> Result<Audit, CohortError> {
     }
     let units: BTreeMap<_, _> = frozen.units().map(|unit| (unit.digest.as_str(), unit)).collect();
     let built = built_artifacts(frozen, records);
+    let mut hashed = 0;
     for (key, built) in &built {
         let artifact = units.get(built.unit.as_str()).map(|unit| unit.artifact.as_str());
         let path = frozen.dir().artifact(key, artifact.unwrap_or_default());
-        let found = if path.is_file() {
-            Some(sha256_file(&path)?.0)
-        } else {
-            None
-        };
-        if found.as_ref() != Some(&built.artifact_sha256) {
+        if !path.is_file() {
+            continue;
+        }
+        hashed += 1;
+        let (found, _) = sha256_file(&path)?;
+        if found != built.artifact_sha256 {
             let name = path.strip_prefix(frozen.dir().path()).unwrap_or(&path);
             differences.push(Difference {
                 name: name.to_string_lossy().into_owned(),
                 expected: Some(built.artifact_sha256.clone()),
-                found,
+                found: Some(found),
             });
         }
     }
@@ -82,8 +89,41 @@ pub fn audit(snapshot: &Snapshot) -> Result<Audit, CohortError> {
         additions: frozen.additions().len() as u64,
         records: records.len() as u64,
         estimates,
-        artifacts: built.len() as u64,
+        artifacts: hashed,
+        gone,
     })
+}
+
+/// Artifacts that finished cases were measured with and that are not there any more, sorted. Those of cases that are
+/// left are built when they are needed; they are no news.
+#[must_use]
+pub fn gone_artifacts(frozen: &Frozen, records: &[Record], state: &State<'_>) -> Vec<PathBuf> {
+    let units: BTreeMap<_, _> = frozen.units().map(|unit| (unit.digest.as_str(), unit)).collect();
+    let built = built_artifacts(frozen, records);
+    let confirmations = frozen.confirmations();
+    let measured = state
+        .cases()
+        .iter()
+        .filter(|case| case.outcome() == Some(Outcome::Correct));
+    let mut gone = BTreeSet::new();
+    for case in measured {
+        let name = case.case.name.as_str();
+        for digest in case.case.units.values() {
+            let key = if confirmations.contains_key(name) {
+                fresh_key(digest, name)
+            } else {
+                digest.clone()
+            };
+            let (Some(unit), true) = (units.get(digest.as_str()), built.contains_key(&key)) else {
+                continue;
+            };
+            let path = frozen.dir().artifact(&key, &unit.artifact);
+            if !path.is_file() {
+                gone.insert(path);
+            }
+        }
+    }
+    gone.into_iter().collect()
 }
 
 /// What the latest build record says of each artifact, by the name of its folder in `artifacts/`.

@@ -19,6 +19,9 @@ pub struct Case {
     pub plan: Plan,
     /// Predictions of moment `plan`.
     pub estimates: Vec<Estimate>,
+    /// Models that predict nothing for it -> why.
+    #[serde(default, skip_serializing_if = "std::collections::BTreeMap::is_empty")]
+    pub unestimated: std::collections::BTreeMap<String, String>,
     /// Labels of what it is built from -> digest of the unit.
     pub units: std::collections::BTreeMap<String, String>,
     /// The case whose plan it repeats on purpose.

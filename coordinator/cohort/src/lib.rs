@@ -23,7 +23,7 @@ pub mod verify;
 pub mod write;
 
 pub use addition::{Addition, AdditionKind};
-pub use audit::{Audit, audit, built_artifacts};
+pub use audit::{Audit, audit, built_artifacts, gone_artifacts};
 pub use case::Case;
 pub use digest::{sha256_file, sha256_hex, unit_digest};
 pub use draft::{Draft, Header};

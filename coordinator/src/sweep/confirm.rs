@@ -80,6 +80,7 @@ fn again(case: &Case, name: String) -> Case {
         family: "confirm".to_owned(),
         reason: format!("a fresh build of `{}`", case.name),
         estimates: Vec::new(),
+        unestimated: BTreeMap::new(),
         repeat_of: Some(case.name.clone()),
         ..case.clone()
     }

@@ -92,8 +92,21 @@ pub enum RunError {
 }
 
 /// What to do about files that were frozen or written once and can't be read any more.
-const DAMAGED: &str =
+pub const DAMAGED: &str =
     "restore the file from a copy; `layout-sweep verify` checks all of them. Nothing was run or removed";
+
+/// What to do about something that is not as it was frozen: a line for `help:`.
+#[must_use]
+pub fn help_with(difference: &Difference) -> String {
+    let name = &difference.name;
+    if super::check::can_be_accepted(name) {
+        format!(
+            "restore it, consent with `layout-sweep run COHORT --accept {name}`, or freeze a fresh cohort with `--cohort DIR`"
+        )
+    } else {
+        crate::handover::RESTORE.to_owned()
+    }
+}
 
 fn unwritable(error: &std::io::Error) -> Option<String> {
     let help = match error.kind() {
@@ -138,13 +151,11 @@ impl RunError {
     #[must_use]
     pub fn help(&self) -> Option<String> {
         match self {
-            Self::Mismatch { difference, .. } if super::check::can_be_accepted(&difference.name) => Some(format!(
-                "restore it, consent with `--accept {}`, or freeze a fresh cohort with `--cohort DIR`",
-                difference.name
-            )),
-            Self::Mismatch { .. } | Self::Cohort(CohortError::Changed { .. }) => {
-                Some(crate::handover::RESTORE.to_owned())
+            Self::Mismatch { difference, .. } => Some(help_with(difference)),
+            Self::Busy(_) => {
+                Some("`--lock-timeout TIME` waits for it; `layout-sweep status` shows how far it is".to_owned())
             }
+            Self::Cohort(CohortError::Changed { .. }) => Some(crate::handover::RESTORE.to_owned()),
             Self::State(_) => Some(DAMAGED.to_owned()),
             Self::Cohort(error) if error.is_damage() => Some(DAMAGED.to_owned()),
             Self::Cohort(error) => unwritable(error.system()?),

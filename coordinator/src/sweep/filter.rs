@@ -18,6 +18,14 @@ pub enum FilterError {
         /// A case that may be meant, as the end of the sentence.
         nearest: String,
     },
+    /// A pattern where a name is expected.
+    #[error("`{option} {pattern}`: expected whole names of cases, no pattern")]
+    Pattern {
+        /// The option.
+        option: &'static str,
+        /// What it was given.
+        pattern: String,
+    },
     /// Nothing passes.
     #[error("`--only` and `--exclude` together leave no case")]
     Nothing,
@@ -125,6 +133,18 @@ pub(super) fn retries(wanted: &[Retry], state: &State<'_>) -> Result<Vec<(String
         Some((case.case.name.clone(), case.attempt() + 1, because))
     });
     Ok(cases.collect())
+}
+
+/// Checks that each is the name of a case: a wrong result is accepted by its name, never by a pattern.
+pub(super) fn named(option: &'static str, names: &[String], state: &State<'_>) -> Result<(), FilterError> {
+    match names.iter().find(|name| state.get(name).is_none()) {
+        None => Ok(()),
+        Some(name) if name.contains('*') => Err(FilterError::Pattern {
+            option,
+            pattern: name.clone(),
+        }),
+        Some(_) => known(option, names, state),
+    }
 }
 
 pub(super) fn known(option: &'static str, patterns: &[String], state: &State<'_>) -> Result<(), FilterError> {

@@ -14,15 +14,17 @@ mod grow;
 mod log;
 mod options;
 mod outcome;
+mod queue;
 mod ranking;
 mod recover;
 mod rounds;
 mod run;
 mod side;
+mod todo;
 mod twins;
 
 pub use device::locks_of;
-pub use error::RunError;
+pub use error::{DAMAGED, RunError, help_with};
 pub use filter::{FilterError, Retry, matches, passes};
 pub use grow::{Crosses, NewCases};
 pub use options::{RunOptions, RunSummary};

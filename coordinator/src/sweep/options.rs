@@ -34,7 +34,8 @@ pub struct RunOptions<'a> {
     pub time_limit: Option<Duration>,
     /// The device's lock, where it is not the usual one.
     pub device_lock: Option<PathBuf>,
-    /// How long to wait for the device's lock; for as long as it takes when `None`.
+    /// How long to wait for the device's lock, and for another coordinator of the cohort. When `None`: for the device as
+    /// long as it takes, for the other coordinator not at all (it leaves nothing to do).
     pub lock_timeout: Option<Duration>,
     /// The time that records carry. They never decide anything by it.
     pub clock: fn() -> jiff::Timestamp,

@@ -1,7 +1,7 @@
 //! Rounds: in a seeded order, one at a time on each device.
 
 use std::cell::{Cell, RefCell};
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, HashSet};
 use std::task::Poll;
 
 use cohort::{Case, RecordKind, RunOutcome};
@@ -10,12 +10,13 @@ use target_api::{LockHolder, Pairing};
 use tokio::sync::Notify;
 
 use super::alternate::{alternate, beside};
-use super::case_files::{CaseFiles, CommandFile};
+use super::case_files::{CaseFiles, CommandFile, Place};
 use super::context::Context;
 use super::device::Device;
 use super::error::RunError;
 use super::log::Log;
 use super::outcome::settle;
+use super::queue::{Next, Queue};
 use super::recover::digests;
 use super::side::Side;
 use crate::build::Artifacts;
@@ -54,56 +55,31 @@ pub(super) fn in_seeded_order(visits: &mut [Visit<'_>], cases: &[&str], seed: u6
     });
 }
 
-/// What workers on all devices share. It is borrowed between two waits only, never across one.
+/// What workers on all devices share. Its cells are borrowed between two waits only, never across one.
 struct Desk<'r, 'e> {
+    context: &'r Context<'r>,
+    files: CaseFiles,
     log: RefCell<&'r mut Log>,
     reporter: RefCell<&'r mut Reporter<'e>>,
     queue: RefCell<Queue<'r>>,
     /// Told whenever a round has ended.
     ended: Notify,
     artifacts: &'r Artifacts,
-}
-
-/// Visits that are left, and who works on which case.
-struct Queue<'r> {
-    left: VecDeque<&'r Visit<'r>>,
-    /// Cases that a worker has now: one round of a case at a time, since all use its folder.
-    busy: HashSet<&'r str>,
-    failed: HashSet<&'r str>,
-    stop: bool,
-}
-
-/// What a worker should do.
-enum Next<'r> {
-    Visit(&'r Visit<'r>),
-    /// Everything that is left belongs to cases that others work on.
-    Wait,
-    End,
-}
-
-impl<'r> Queue<'r> {
-    fn next(&mut self) -> Next<'r> {
-        if self.stop || self.left.is_empty() {
-            return Next::End;
-        }
-        let free = |visit: &&Visit<'_>| !self.busy.contains(visit.case.name.as_str());
-        let Some(visit) = self.left.iter().position(free).and_then(|at| self.left.remove(at)) else {
-            return Next::Wait;
-        };
-        self.busy.insert(&visit.case.name);
-        Next::Visit(visit)
-    }
+    /// Whether a wrong result of this case is no reason to stop.
+    accepted: &'r dyn Fn(&str) -> bool,
+    /// Cases of which missing numbers were told.
+    told: RefCell<HashSet<&'r str>>,
 }
 
 /// Runs the visits in their order, one at a time on each device, until something wrong is found or the run should stop.
-/// Later rounds of a case that failed are left out.
+/// Later rounds of a case that failed are left out. `unreferenced` workloads have no control and nothing measured yet.
 pub(super) async fn run_rounds<'r>(
     context: &'r Context<'r>,
     log: &'r mut Log,
     artifacts: &'r Artifacts,
     reporter: &'r mut Reporter<'_>,
-    visits: &'r [Visit<'r>],
-    accepted: &dyn Fn(&str) -> bool,
+    (visits, unreferenced): (&'r [Visit<'r>], &[&str]),
+    accepted: &'r dyn Fn(&str) -> bool,
 ) -> Result<(), RunError> {
     let files = CaseFiles::new(context)?;
     if context.target.lock() == LockHolder::Child {
@@ -112,20 +88,23 @@ pub(super) async fn run_rounds<'r>(
     }
     reporter.begin(0, visits.len());
     let desk = Desk {
+        context,
+        files,
         log: RefCell::new(log),
         reporter: RefCell::new(reporter),
-        queue: RefCell::new(Queue {
-            left: visits.iter().collect(),
-            busy: HashSet::new(),
-            failed: HashSet::new(),
-            stop: false,
-        }),
+        queue: RefCell::new(Queue::new(context.frozen, visits, unreferenced)),
         ended: Notify::new(),
         artifacts,
+        accepted,
+        told: RefCell::default(),
     };
     let mut workers: Vec<_> = (0..)
         .zip(&context.devices)
-        .map(|(number, device)| Some(Box::pin(work(context, &desk, &files, device, number, accepted))))
+        .map(|(number, device)| {
+            let desk = &desk;
+            let worker = Worker { desk, device, number };
+            Some(Box::pin(async move { worker.work().await }))
+        })
         .collect();
     // All in this one thread: a guard dies with the thread that started it.
     let mut result = Ok(());
@@ -147,179 +126,176 @@ pub(super) async fn run_rounds<'r>(
     .await;
     drop(workers);
     result?;
-    Ok(files.remove()?)
+    Ok(desk.files.remove()?)
 }
 
 /// The worker of one device.
-async fn work<'r>(
-    context: &'r Context<'r>,
-    desk: &Desk<'r, '_>,
-    files: &CaseFiles,
+struct Worker<'d, 'r, 'e> {
+    desk: &'d Desk<'r, 'e>,
     device: &'r Device,
+    /// Which worker it is, from 0: where logs are not kept, each has places of its own.
     number: usize,
-    accepted: &dyn Fn(&str) -> bool,
-) -> Result<(), RunError> {
-    loop {
-        let ended = desk.ended.notified();
-        if context.should_stop() {
-            return Ok(());
-        }
-        let next = desk.queue.borrow_mut().next();
-        let visit = match next {
-            Next::End => return Ok(()),
-            Next::Wait => {
-                ended.await;
-                continue;
+}
+
+impl<'r> Worker<'_, 'r, '_> {
+    /// Takes one visit after another until none is left or the run should stop.
+    async fn work(&self) -> Result<(), RunError> {
+        let desk = self.desk;
+        loop {
+            let ended = desk.ended.notified();
+            if desk.context.should_stop() {
+                return Ok(());
             }
-            Next::Visit(visit) => visit,
-        };
-        let name = visit.case.name.as_str();
-        let skipped = desk.queue.borrow().failed.contains(name);
-        let result = if skipped {
-            desk.reporter.borrow_mut().done(0, 1);
-            Ok(true)
-        } else {
-            one_visit(context, desk, files, device, number, visit, accepted).await
-        };
-        {
-            let mut queue = desk.queue.borrow_mut();
-            queue.busy.remove(name);
-            queue.stop |= !matches!(result, Ok(true));
-        }
-        desk.ended.notify_waiters();
-        result?;
-    }
-}
-
-/// One round, told and recorded. Whether others may follow.
-async fn one_visit<'r>(
-    context: &'r Context<'r>,
-    desk: &Desk<'r, '_>,
-    files: &CaseFiles,
-    device: &'r Device,
-    number: usize,
-    visit: &'r Visit<'r>,
-    accepted: &dyn Fn(&str) -> bool,
-) -> Result<bool, RunError> {
-    let name = visit.case.name.as_str();
-    let Some(outcome) = run_round(context, desk, files, device, number, visit).await? else {
-        return Ok(false);
-    };
-    let mut reporter = desk.reporter.borrow_mut();
-    if !matches!(outcome, RunOutcome::Correct { .. }) {
-        desk.queue.borrow_mut().failed.insert(name);
-        reporter.progress.failed += u64::from(!matches!(outcome, RunOutcome::Rejected { .. }));
-    }
-    reporter.done(0, 1);
-    reporter.tell(&Event::RoundDone {
-        case: name,
-        round: visit.round,
-        outcome: &outcome,
-    });
-    if matches!(outcome, RunOutcome::Incorrect { .. }) {
-        if !accepted(name) {
-            return Ok(false);
-        }
-        let mut log = desk.log.borrow_mut();
-        log.append(name, visit.attempt, RecordKind::AcceptIncorrect {})?;
-    }
-    Ok(true)
-}
-
-/// One round with its two records. `None` when it was interrupted (then it counts as lost), or when it was given up
-/// before it had the lock (then it never began).
-async fn run_round<'r>(
-    context: &'r Context<'r>,
-    desk: &Desk<'r, '_>,
-    files: &CaseFiles,
-    device: &'r Device,
-    number: usize,
-    visit: &'r Visit<'r>,
-) -> Result<Option<RunOutcome>, RunError> {
-    let (case, name) = (visit.case, visit.case.name.as_str());
-    let place = files.place(context, case, number)?;
-    let control = context.control(case)?;
-    let alternated = control.filter(|_| context.target.pairing() == Pairing::AlternatingCommands);
-    let side = Side {
-        context,
-        device,
-        visit,
-        case,
-        place: place.clone(),
-        facts: desk.log.borrow().facts(name),
-    };
-    let command = match alternated {
-        Some(_) => side.describe(None, 1)?,
-        None => side.describe(control, visit.pairs)?,
-    };
-    let token = token();
-    let digests = digests(context, desk.artifacts, case)?;
-    place.announce(&CommandFile::new(visit, digests, token.clone(), &command.run))?;
-    let note = NoteRequest {
-        path: place.note.clone(),
-        token,
-    };
-    let (round, on) = (visit.round, device.name.clone());
-    let begun = Cell::new(false);
-    let mut began = Ok(());
-    let mut on_event = |event: &GuardEvent| match event {
-        GuardEvent::Waiting { holder } => desk.reporter.borrow_mut().waiting(name, holder.as_ref()),
-        GuardEvent::Locked { waited_ms } => desk.reporter.borrow_mut().locked(*waited_ms),
-        // Not before: a round that only waited for its lock is not lost when the wait is given up.
-        GuardEvent::Started { .. } if !begun.replace(true) => {
-            let device = on.clone();
-            let kind = RecordKind::Began { round, device };
-            began = desk.log.borrow_mut().append(name, visit.attempt, kind);
-            desk.reporter
-                .borrow_mut()
-                .tell(&Event::RoundBegan { case: name, round });
-        }
-        _ => {}
-    };
-    let ran = {
-        let mut interrupt = context.interrupt.clone();
-        let run = async {
-            match alternated {
-                Some(control) => {
-                    let beside = Side {
-                        context,
-                        device,
-                        visit,
-                        case: control,
-                        place: beside(&place)?,
-                        facts: desk.log.borrow().facts(&control.name),
-                    };
-                    alternate(&side, &beside, &mut on_event).await
+            let next = desk.queue.borrow_mut().next();
+            let visit = match next {
+                Next::End => return Ok(()),
+                Next::Wait => {
+                    ended.await;
+                    continue;
                 }
-                None => side.run(&command, Some(note), &mut on_event).await,
+                Next::Visit(visit) => visit,
+            };
+            let name = visit.case.name.as_str();
+            let skipped = desk.queue.borrow().failed.contains(name);
+            let result = if skipped {
+                desk.reporter.borrow_mut().done(0, 1);
+                Ok(true)
+            } else {
+                self.visit(visit).await
+            };
+            {
+                let mut queue = desk.queue.borrow_mut();
+                queue.busy.remove(name);
+                queue.stop |= !matches!(result, Ok(true));
+            }
+            desk.ended.notify_waiters();
+            result?;
+        }
+    }
+
+    /// One round, told and recorded. Whether others may follow.
+    async fn visit(&self, visit: &'r Visit<'r>) -> Result<bool, RunError> {
+        let (desk, name) = (self.desk, visit.case.name.as_str());
+        let Some(outcome) = self.round(visit).await? else {
+            return Ok(false);
+        };
+        let mut reporter = desk.reporter.borrow_mut();
+        if matches!(outcome, RunOutcome::Correct { .. }) {
+            desk.queue.borrow_mut().measured(visit);
+        } else {
+            desk.queue.borrow_mut().failed.insert(name);
+            reporter.progress.failed += u64::from(!matches!(outcome, RunOutcome::Rejected { .. }));
+        }
+        reporter.done(0, 1);
+        reporter.tell(&Event::RoundDone {
+            case: name,
+            round: visit.round,
+            outcome: &outcome,
+        });
+        if let RunOutcome::Correct { measurement } = &outcome
+            && let Some(what) = measurement.missing()
+            && desk.told.borrow_mut().insert(name)
+        {
+            reporter.tell(&Event::Missing { case: name, what });
+        }
+        if matches!(outcome, RunOutcome::Incorrect { .. }) {
+            if !(desk.accepted)(name) {
+                return Ok(false);
+            }
+            let mut log = desk.log.borrow_mut();
+            log.append(name, visit.attempt, RecordKind::AcceptIncorrect {})?;
+        }
+        Ok(true)
+    }
+
+    /// One round with its two records. `None` when it was interrupted (then it counts as lost), or when it was given up
+    /// before it had the lock (then it never began).
+    async fn round(&self, visit: &'r Visit<'r>) -> Result<Option<RunOutcome>, RunError> {
+        let (desk, context) = (self.desk, self.desk.context);
+        let (case, name) = (visit.case, visit.case.name.as_str());
+        let place = desk.files.place(context, case, self.number)?;
+        let control = context.control(case)?;
+        let alternated = control.filter(|_| context.target.pairing() == Pairing::AlternatingCommands);
+        let side = self.side(visit, case, place.clone());
+        let command = match alternated {
+            Some(_) => side.describe(None, 1)?,
+            None => side.describe(control, visit.pairs)?,
+        };
+        let token = token();
+        let digests = digests(context, desk.artifacts, case)?;
+        place.announce(&CommandFile::new(visit, digests, token.clone(), &command.run))?;
+        let note = NoteRequest {
+            path: place.note.clone(),
+            token,
+        };
+        let (round, on) = (visit.round, self.device.name.clone());
+        let begun = Cell::new(false);
+        let mut began = Ok(());
+        let mut on_event = |event: &GuardEvent| match event {
+            GuardEvent::Waiting { holder } => desk.reporter.borrow_mut().waiting(name, holder.as_ref()),
+            GuardEvent::Locked { waited_ms } => desk.reporter.borrow_mut().locked(*waited_ms),
+            // Not before: a round that only waited for its lock is not lost when the wait is given up.
+            GuardEvent::Started { .. } if !begun.replace(true) => {
+                let device = on.clone();
+                let kind = RecordKind::Began { round, device };
+                began = desk.log.borrow_mut().append(name, visit.attempt, kind);
+                desk.reporter
+                    .borrow_mut()
+                    .tell(&Event::RoundBegan { case: name, round });
+            }
+            _ => {}
+        };
+        let ran = {
+            let mut interrupt = context.interrupt.clone();
+            let run = async {
+                match alternated {
+                    Some(control) => {
+                        let beside = self.side(visit, control, beside(&place)?);
+                        alternate(&side, &beside, &mut on_event).await
+                    }
+                    None => side.run(&command, Some(note), &mut on_event).await,
+                }
+            };
+            tokio::pin!(run);
+            tokio::select! {
+                biased;
+                ran = &mut run => ran,
+                () = interrupt.at_least(Urgency::Finish) => {
+                    desk.reporter.borrow_mut().finishing();
+                    run.await
+                }
             }
         };
-        tokio::pin!(run);
-        tokio::select! {
-            biased;
-            ran = &mut run => ran,
-            () = interrupt.at_least(Urgency::Finish) => {
-                desk.reporter.borrow_mut().finishing();
-                run.await
-            }
+        began?;
+        let Some(ran) = ran? else { return Ok(None) };
+        let outcome = settle(ran.outcome, control.is_some(), visit.pairs);
+        if let RunOutcome::Incorrect { reason, .. }
+        | RunOutcome::RunFailed { reason }
+        | RunOutcome::TimedOut { reason } = &outcome
+        {
+            desk.files.after_failure(context, case, &place, &ran.stderr, reason)?;
         }
-    };
-    began?;
-    let Some(ran) = ran? else { return Ok(None) };
-    let outcome = settle(ran.outcome, control.is_some(), visit.pairs);
-    if let RunOutcome::Incorrect { reason, .. } | RunOutcome::RunFailed { reason } | RunOutcome::TimedOut { reason } =
-        &outcome
-    {
-        files.after_failure(context, case, &place, &ran.stderr, reason)?;
+        let kind = RecordKind::Run {
+            round,
+            device: on,
+            outcome: outcome.clone(),
+            run_ms: ran.run_ms,
+            waited_ms: ran.waited_ms,
+            recovered: false,
+        };
+        desk.log.borrow_mut().append(name, visit.attempt, kind)?;
+        Ok(Some(outcome))
     }
-    let kind = RecordKind::Run {
-        round,
-        device: on,
-        outcome: outcome.clone(),
-        run_ms: ran.run_ms,
-        waited_ms: ran.waited_ms,
-        recovered: false,
-    };
-    desk.log.borrow_mut().append(name, visit.attempt, kind)?;
-    Ok(Some(outcome))
+
+    /// A side of a visit on this worker's device.
+    fn side<'s>(&'s self, visit: &'s Visit<'r>, case: &'r Case, place: Place) -> Side<'s> {
+        Side {
+            context: self.desk.context,
+            device: self.device,
+            visit,
+            case,
+            place,
+            facts: self.desk.log.borrow().facts(&case.name),
+        }
+    }
 }

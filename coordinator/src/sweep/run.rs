@@ -1,10 +1,9 @@
 //! The loop: ask the state what is left, do it, ask again.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use cohort::{BuildOutcome, CaseState, CohortDir, Frozen, HARNESS, Outcome, RecordKind, Snapshot, State, Status};
+use cohort::{CohortDir, Difference, Frozen, Record, RecordKind, Snapshot, State, gone_artifacts};
 use fs_err as fs;
 
 use super::case_files::remove_scratch;
@@ -12,14 +11,15 @@ use super::check::check;
 use super::consent;
 use super::context::Context;
 use super::error::RunError;
-use super::filter::{Filter, known, retries};
+use super::filter::{Filter, named, passes, retries};
 use super::grow::{Crosses, grow, next_growth};
 use super::log::Log;
 use super::options::{RunOptions, RunSummary};
 use super::recover::recover;
-use super::rounds::{Visit, in_seeded_order, run_rounds};
+use super::rounds::run_rounds;
+use super::todo::Todo;
 use super::twins::{Twin, twins};
-use crate::build::{Artifacts, Needed, Wanted, build_cases, remove_leftovers};
+use crate::build::{Artifacts, build_cases, remove_leftovers};
 use crate::events::{Event, OnEvent, Reporter};
 use crate::interrupt::{Interrupt, Urgency};
 use crate::lock::{DeviceLock, Holder, Mode, holder};
@@ -41,15 +41,13 @@ pub fn run(
     frozen.continuable()?;
     let path = dir.coordinator_lock();
     let me = Holder::this_process(&dir.path().display().to_string(), "");
-    let Some(_lock) = DeviceLock::try_acquire(&path, Mode::Exclusive, &me)? else {
-        return Err(RunError::Busy(holder(&path).map(Box::new)));
-    };
+    let mut reporter = Reporter::new(on_event);
+    let _lock = lock_cohort(&path, &me, options.lock_timeout, &mut reporter)?;
     drop(frozen);
     // Read under the lock: another coordinator may have worked on it until now.
     let Snapshot { frozen, records } = Snapshot::read(&dir)?;
-    let mut reporter = Reporter::new(on_event);
     let accepted = check(&frozen, options, &consent::given(&records.records))?;
-    reporter.tell(&Event::Verified { accepted: &accepted });
+    told_verified(&frozen, &records.records, options, &accepted, &mut reporter)?;
     remove_leftovers(&dir)?;
     let mut log = Log::new(&dir, records.records, options.clock);
     let begun = log.records().len();
@@ -70,12 +68,68 @@ pub fn run(
         };
         sweep.recover(&mut reporter).await?;
         remove_scratch(&dir)?;
-        sweep.retry()?;
+        sweep.retry(&mut reporter)?;
         sweep.work(crosses, &mut reporter).await?;
         let mut summary = sweep.summary(begun)?;
         summary.dropped = records.dropped;
         Ok(summary)
     }))?
+}
+
+/// How often somebody who waits for another coordinator looks.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+/// One coordinator works on a cohort at a time: what the other one leaves is decided only when it is done. So nobody
+/// waits who was not asked to.
+fn lock_cohort(
+    path: &Path,
+    me: &Holder,
+    patience: Option<Duration>,
+    reporter: &mut Reporter<'_>,
+) -> Result<DeviceLock, RunError> {
+    let begun = Instant::now();
+    let mut told = false;
+    loop {
+        if let Some(lock) = DeviceLock::try_acquire(path, Mode::Exclusive, me)? {
+            return Ok(lock);
+        }
+        let other = holder(path);
+        if patience.is_none_or(|patience| begun.elapsed() >= patience) {
+            return Err(RunError::Busy(other.map(Box::new)));
+        }
+        if !std::mem::replace(&mut told, true) {
+            reporter.tell(&Event::CohortBusy { holder: other.as_ref() });
+        }
+        std::thread::sleep(LOOK_EVERY);
+    }
+}
+
+/// Says what was consented to and for which cases, and which artifacts of finished cases are gone. That does not stop a
+/// run: a case is done by its records. Where the artifact is needed again (a control's, say) it is built again from the
+/// frozen sources and compared with its digest on record.
+fn told_verified(
+    frozen: &Frozen,
+    records: &[Record],
+    options: &RunOptions<'_>,
+    accepted: &[Difference],
+    reporter: &mut Reporter<'_>,
+) -> Result<(), RunError> {
+    let state = frozen
+        .state(records)
+        .map_err(|error| RunError::State(Box::new(error)))?;
+    let asked = |name: &str| passes(&options.only, &options.exclude, name);
+    let left = state
+        .cases()
+        .iter()
+        .filter(|case| case.outcome().is_none() && asked(&case.case.name));
+    let cases: Vec<&str> = left.map(|case| case.case.name.as_str()).collect();
+    let gone = gone_artifacts(frozen, records, &state);
+    reporter.tell(&Event::Verified {
+        accepted,
+        cases: &cases,
+        gone: &gone,
+    });
+    Ok(())
 }
 
 struct Sweep<'a> {
@@ -111,12 +165,13 @@ impl Sweep<'_> {
     }
 
     /// Begins the next attempt of what was asked for, and accepts what is to be accepted.
-    fn retry(&mut self) -> Result<(), RunError> {
+    fn retry(&mut self, reporter: &mut Reporter<'_>) -> Result<(), RunError> {
         for (case, attempt, because) in retries(&self.options.retry, &self.state()?)? {
             self.log.append(&case, attempt, RecordKind::Retry { because })?;
         }
         for (case, attempt) in consent::to_wrong_results(&self.state()?, &self.options.accept_incorrect) {
             self.log.append(&case, attempt, RecordKind::AcceptIncorrect {})?;
+            reporter.tell(&Event::WrongAccepted { case: &case });
         }
         Ok(())
     }
@@ -126,7 +181,7 @@ impl Sweep<'_> {
         let accepted = |name: &str| options.accept_incorrect.iter().any(|accepted| accepted == name);
         {
             let state = self.state()?;
-            known("--accept-incorrect", &options.accept_incorrect, &state)?;
+            named("--accept-incorrect", &options.accept_incorrect, &state)?;
             Filter::new(&options.only, &options.exclude, &state)?;
         }
         loop {
@@ -192,7 +247,7 @@ impl Sweep<'_> {
                     &mut self.log,
                     &self.artifacts,
                     reporter,
-                    &todo.visits,
+                    (&todo.visits, &todo.unreferenced),
                     &accepted,
                 )
                 .await?;
@@ -224,127 +279,5 @@ impl Sweep<'_> {
                 .collect(),
             dropped: Vec::new(),
         })
-    }
-}
-
-/// What to do next.
-struct Todo<'f> {
-    builds: Vec<Wanted<'f>>,
-    needed: Vec<Needed<'f>>,
-    visits: Vec<Visit<'f>>,
-    /// Everything is measured, and nothing is filtered out: the cohort may grow.
-    growing: bool,
-}
-
-impl<'f> Todo<'f> {
-    fn is_empty(&self) -> bool {
-        self.builds.is_empty() && self.visits.is_empty()
-    }
-
-    fn of(context: &Context<'f>, state: &State<'_>, filter: Filter<'_>) -> Result<Self, RunError> {
-        let mut todo = Self {
-            builds: Vec::new(),
-            needed: Vec::new(),
-            visits: Vec::new(),
-            growing: filter.is_open() && state.all_terminal(),
-        };
-        let open = state
-            .cases()
-            .iter()
-            .filter(|case| case.outcome().is_none() && filter.takes(&case.case.name));
-        let open: Vec<_> = open.collect();
-        let mut wanted = Vec::new();
-        let mut needed = BTreeMap::new();
-        for control in controls(context, state, &open)? {
-            match control.status() {
-                Status::Waiting => wanted.push(control),
-                Status::Built | Status::Partial => _ = needed.insert(&control.case.name, control),
-                Status::Done(Outcome::BuildFailed | Outcome::Rejected) => return Err(no_control(control)),
-                Status::Done(_) if is_built(control) => _ = needed.insert(&control.case.name, control),
-                Status::Done(_) => return Err(no_control(control)),
-            }
-        }
-        let among: BTreeSet<_> = wanted.iter().map(|control| control.case.name.as_str()).collect();
-        for case in open {
-            match case.status() {
-                Status::Waiting if !among.contains(case.case.name.as_str()) => wanted.push(case),
-                Status::Built | Status::Partial => {
-                    needed.insert(&case.case.name, case);
-                    let name = &case.case.name;
-                    for (round, pairs) in case.rounds_left() {
-                        let (case, attempt) = (context.case(name)?, case.attempt());
-                        todo.visits.push(Visit {
-                            case,
-                            attempt,
-                            round,
-                            pairs,
-                        });
-                    }
-                }
-                _ => {}
-            }
-        }
-        for case in wanted {
-            let (case, attempt) = (context.case(&case.case.name)?, case.attempt());
-            todo.builds.push(Wanted { case, attempt });
-        }
-        for (name, case) in needed {
-            let (case, recorded) = (context.case(name)?, recorded(case));
-            todo.needed.push(Needed { case, recorded });
-        }
-        let names: Vec<_> = context.frozen.cases().map(|case| case.name.as_str()).collect();
-        in_seeded_order(&mut todo.visits, &names, context.manifest().measure.seed);
-        Ok(todo)
-    }
-}
-
-/// Controls of the workloads of `open` cases.
-fn controls<'s, 'r>(
-    context: &Context<'_>,
-    state: &'s State<'r>,
-    open: &[&CaseState<'r>],
-) -> Result<Vec<&'s CaseState<'r>>, RunError> {
-    let mut names = BTreeSet::new();
-    for case in open {
-        if let Some(control) = context.control(case.case)? {
-            names.insert(control.name.as_str());
-        }
-    }
-    Ok(names.into_iter().filter_map(|name| state.get(name)).collect())
-}
-
-fn is_built(case: &CaseState<'_>) -> bool {
-    let build = case.latest().and_then(|attempt| attempt.build);
-    build.is_some_and(|build| matches!(build.outcome, BuildOutcome::Built { .. }))
-}
-
-fn no_control(control: &CaseState<'_>) -> RunError {
-    let build = control.latest().and_then(|attempt| attempt.build);
-    let reason = match build.map(|build| build.outcome) {
-        Some(
-            BuildOutcome::Rejected { reason }
-            | BuildOutcome::BuildFailed { reason }
-            | BuildOutcome::TimedOut { reason },
-        ) => reason.clone(),
-        Some(BuildOutcome::Built { .. }) | None => "it has no build".to_owned(),
-    };
-    RunError::Control {
-        case: control.case.name.clone(),
-        workload: control.case.workload.clone(),
-        reason,
-    }
-}
-
-/// Label -> SHA-256 of the artifacts that the latest attempt was built with.
-fn recorded(case: &CaseState<'_>) -> BTreeMap<String, String> {
-    let build = case.latest().and_then(|attempt| attempt.build);
-    match build.map(|build| build.outcome) {
-        // The harness is shared: another one than at the time of the build is no reason to lose the case.
-        Some(BuildOutcome::Built { units }) => units
-            .iter()
-            .filter(|(label, _)| label.as_str() != HARNESS)
-            .map(|(label, built)| (label.clone(), built.artifact_sha256.clone()))
-            .collect(),
-        _ => BTreeMap::new(),
     }
 }

@@ -302,6 +302,7 @@ impl Scene {
             reason: "a test".to_owned(),
             plan,
             estimates: Vec::new(),
+            unestimated: std::collections::BTreeMap::new(),
             units: BTreeMap::new(),
             repeat_of: None,
         };
@@ -364,6 +365,11 @@ impl Scene {
         let mut options = self.options();
         change(&mut options);
         run(&self.cohort(), &options, crosses, &mut |_, _| ())
+    }
+
+    /// A run whose events are heard.
+    pub fn run_telling(&self, mut hear: impl FnMut(&coordinator::Event<'_>)) -> RunSummary {
+        run(&self.cohort(), &self.options(), None, &mut |event, _| hear(event)).unwrap()
     }
 
     pub fn run(&self) -> RunSummary {

@@ -136,14 +136,16 @@ impl Free {
             | ParameterError::Repeated { name, .. }
             | ParameterError::TooMany { name, .. }
             | ParameterError::Range { name, .. } => source.helped(&place(&format!("parameters.{name}")), &error),
-            ParameterError::Constant { number, .. } => {
-                source.helped(&place(&format!("parameters.constraints[{}]", number - 1)), &error)
+            ParameterError::Constant { number, text } => {
+                let key = format!("parameters.constraints[{}]", number - 1);
+                let message = format!("`{key}`: `{text}` names no parameter, so it decides nothing");
+                source.error(&place(&key), message)
             }
             ParameterError::Constraint { number, error } => {
                 let index = number - 1;
                 let path = format!("parameters.constraints[{index}]");
                 let text = table.constraints.get(index).map(String::as_str).unwrap_or_default();
-                about_expression(source, &self.places, &path, "", text, error)
+                about_expression(source, &self.places, &path, &format!("`{path}`: "), text, error)
             }
         })
     }

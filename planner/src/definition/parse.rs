@@ -133,6 +133,13 @@ impl Definition {
             .helped(&span.unwrap_or(self.target.span.clone()), &message.into())
     }
 
+    /// Where an option stands, as `FILE:LINE:COLUMN`; `key` is as in [`Definition::option_error`].
+    #[must_use]
+    pub fn place_of(&self, key: &str) -> String {
+        let error = self.option_error(key, "");
+        format!("{}:{}:{}", error.path, error.line, error.column)
+    }
+
     fn check_cases(&self) -> Result<(), DefinitionError> {
         let known: BTreeSet<&str> = self.workloads.iter().map(|w| w.workload.name.as_str()).collect();
         for case in &self.cases {

@@ -40,7 +40,7 @@ pub use fault::{EvaluationError, Fault};
 pub(crate) use flat::Flat;
 pub use program::{Condition, Formula, Program};
 pub(crate) use tree::is_name;
-pub use tree::{Expression, Kind};
+pub use tree::{Expression, Kind, vocabulary};
 
 #[cfg(test)]
 mod tests;

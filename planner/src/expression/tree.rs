@@ -133,6 +133,15 @@ impl Function {
             Self::CeilDiv => "ceil_div",
         }
     }
+
+    /// How it is called, and what it gives.
+    fn about(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Min => ("min(a, b, ...)", "the smallest of two or more numbers"),
+            Self::Max => ("max(a, b, ...)", "the largest of two or more numbers"),
+            Self::CeilDiv => ("ceil_div(a, b)", "a / b of integers, rounded up"),
+        }
+    }
 }
 
 /// A part of an expression with its place in the text (brackets around it included).
@@ -307,4 +316,43 @@ impl Expression {
 #[must_use]
 pub(crate) fn is_name(name: &str) -> bool {
     token::is_word(name) && !parse::is_reserved(name)
+}
+
+/// Operators, as they are written, with what they do.
+const OPERATORS: [(&str, &str); 7] = [
+    (
+        "a + b, a - b, a * b",
+        "of integers (64 bits, an overflow is an error) and floats",
+    ),
+    (
+        "a / b",
+        "the true quotient, a float; `a // b` is rounded down, `a % b` is what is left then (sign of b)",
+    ),
+    (
+        "a ** b",
+        "power; of integers an integer, so b must not be negative then",
+    ),
+    (
+        "a == b, a != b, a < b, a <= b, a > b, a >= b",
+        "comparisons, which chain: `1 <= a <= 8`; numbers with numbers, texts with texts",
+    ),
+    ("a in (x, y), a not in [x, y]", "whether a is one of what is listed"),
+    (
+        "p and q, p or q, not p",
+        "of booleans only; the right side is not looked at where the left one decides",
+    ),
+    (
+        "true, false, 'text', 1.5e3, up.rows",
+        "values, and names of parameters (in `[derived]` of numbers too)",
+    ),
+];
+
+/// Everything that can stand in an expression: functions, operators and values, each with its meaning.
+#[must_use]
+pub fn vocabulary() -> Vec<(String, String)> {
+    let functions = Function::ALL.into_iter().map(Function::about);
+    functions
+        .chain(OPERATORS)
+        .map(|(word, about)| (word.to_owned(), about.to_owned()))
+        .collect()
 }

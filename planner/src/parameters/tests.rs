@@ -234,9 +234,10 @@ fn an_evaluation_without_result_refuses_and_is_remembered() {
     );
     let first = faults.first().unwrap();
     assert_eq!(
-        first,
+        first.message,
         "division by zero in `tile % unroll` of `tile % unroll == 0` with tile = 8, unroll = 0"
     );
+    assert_eq!(first.key, "parameters.constraints[0]");
     let (_, others) = parameters.space();
     assert!(others.first().is_none(), "each space has its own");
 }

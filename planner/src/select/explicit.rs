@@ -1,12 +1,16 @@
 //! Explicit cases: what they start from, what they change, and whether the target allows it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::context::Context;
 use super::types::SelectError;
 use crate::definition::{CaseEntry, Located};
+use crate::expression::literal;
 use crate::refusal::Refusal;
-use crate::space::Assignment;
+use crate::space::{Assignment, Domain, Space};
+
+/// So many values of a parameter are named in a message.
+const SHOWN: usize = 12;
 
 /// An explicit case of one workload.
 pub(super) struct Explicit<'a> {
@@ -102,6 +106,47 @@ fn find<'a>(
     })
 }
 
+/// A plan that starts from nothing must say every parameter, unless the target has values of its own for the others.
+fn whole(context: &Context<'_>, entry: &Located<CaseEntry>) -> Result<(), SelectError> {
+    if context.rules.has_defaults() {
+        return Ok(());
+    }
+    let mut given = BTreeSet::new();
+    for (name, _) in entry.plan.iter() {
+        given.extend(context.parameters(name)?);
+    }
+    let missing = unsaid(&context.space, |at| given.contains(&at));
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let message = format!(
+        "the plan of case `{}` leaves out {}",
+        entry.name.value,
+        missing.join(" and ")
+    );
+    let help = "add them to `plan`; `like = \"NAME\"` takes what is left out from another case";
+    Err(context.definition.error(&entry.name.span, message).help(help).into())
+}
+
+/// Parameters with a choice that were not given, each with its values.
+pub(super) fn unsaid(space: &Space, given: impl Fn(usize) -> bool) -> Vec<String> {
+    let left = space.parameters.iter().enumerate().filter(|(at, _)| !given(*at));
+    left.filter_map(|(_, parameter)| {
+        let values = match &parameter.domain {
+            Domain::List(values) if values.len() < 2 => return None,
+            Domain::Range { start, stop } if start == stop => return None,
+            Domain::Range { start, stop } => format!("{start} to {stop}"),
+            Domain::List(values) => {
+                let shown: Vec<String> = values.iter().take(SHOWN).map(literal).collect();
+                let more = if values.len() > SHOWN { ", ..." } else { "" };
+                format!("{}{more}", shown.join(", "))
+            }
+        };
+        Some(format!("`{}` (expected one of {values})", parameter.name))
+    })
+    .collect()
+}
+
 fn resolve(
     context: &Context<'_>,
     by_name: &BTreeMap<&str, &Located<CaseEntry>>,
@@ -110,7 +155,10 @@ fn resolve(
 ) -> Result<Assignment, SelectError> {
     path.push(entry.name.value.clone());
     let mut assignment = match entry.like.as_ref().or(entry.repeat_of.as_ref()) {
-        None => context.defaults.clone(),
+        None => {
+            whole(context, entry)?;
+            context.defaults.clone()
+        }
         Some(like) if path.contains(&like.value) => {
             let message = format!(
                 "`{}` starts from itself: {} -> {}",

@@ -1,11 +1,12 @@
 //! One plan as a TOML file.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use serde::Deserialize;
 
 use super::context::admitted;
+use super::explicit::unsaid;
 use super::names::operation_of;
 use crate::definition::{DefinitionError, Located, Named, Source};
 use crate::space::{Assignment, Space};
@@ -16,13 +17,15 @@ use crate::value::Value;
 #[serde(transparent)]
 struct Operation(Named<Value>);
 
-/// Reads a plan: `"up.height" = 6`, or `height = 6` under `[up]`. What is not given is taken from `defaults`. Unknown
-/// names are errors; whether the plan is legal is another question ([`Space::judge`]). `path` is only shown.
+/// Reads a plan: `"up.height" = 6`, or `height = 6` under `[up]`. What is not given is taken from `defaults`,
+/// or an error if the plan must be `whole`. Unknown names are errors; whether the plan is legal is another question
+/// ([`Space::judge`]). `path` is only shown.
 pub fn assignment_from_toml(
     path: &str,
     text: &str,
     space: &Space,
     defaults: &Assignment,
+    whole: bool,
 ) -> Result<Assignment, DefinitionError> {
     let source = Source {
         path: path.to_owned(),
@@ -31,12 +34,14 @@ pub fn assignment_from_toml(
     let wrong = |error: &toml::de::Error| source.error(&error.span().unwrap_or(0..0), error.message());
     let root = toml::de::DeTable::parse(text).map_err(|error| wrong(&error))?;
     let mut plan = defaults.clone();
+    let mut given = BTreeSet::new();
     let mut set = |name: &str, span: &std::ops::Range<usize>, value: &Value| {
         let Some(parameter) = space.parameter(name) else {
             let message = format!("no attribute is called `{name}`: expected {}", space.names());
             return Err(source.error(span, message));
         };
         plan.set(name, admitted(&parameter.domain, value));
+        given.extend(space.position(name));
         Ok(())
     };
     for (key, value) in root.into_inner() {
@@ -54,6 +59,11 @@ pub fn assignment_from_toml(
                 Located::deserialize(toml::de::ValueDeserializer::from(value)).map_err(|error| wrong(&error))?;
             set(name, &key.span(), &value)?;
         }
+    }
+    let missing = unsaid(space, |at| given.contains(&at));
+    if whole && !missing.is_empty() {
+        let message = format!("the plan leaves out {}", missing.join(" and "));
+        return Err(source.error(&(0..0), message));
     }
     Ok(plan)
 }

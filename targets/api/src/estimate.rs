@@ -29,6 +29,26 @@ pub struct Estimate {
     pub parts: Vec<(String, f64)>,
 }
 
+/// Why a model predicts nothing for a plan. The plan is a case all the same, without this estimate.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct NoEstimate {
+    /// The option that says how to predict, where there is one: `estimates.model.terms.tile`.
+    pub key: Option<String>,
+    /// What there is instead of a value: `division by zero in ...`.
+    pub message: String,
+}
+
+impl From<planner::Refusal> for NoEstimate {
+    /// A plan that the model can't read is none that it predicts.
+    fn from(refusal: planner::Refusal) -> Self {
+        Self {
+            key: None,
+            message: refusal.to_string(),
+        }
+    }
+}
+
 /// A model that predicts from the plan.
 pub trait Estimator: Send + Sync {
     /// Its name, unique in its target.
@@ -37,6 +57,14 @@ pub trait Estimator: Send + Sync {
     /// What it looks at, in one sentence.
     fn about(&self) -> &'static str;
 
+    /// Whether it may predict nothing for some legal plan.
+    fn is_partial(&self) -> bool {
+        false
+    }
+
     /// Its prediction for `plan`, which is legal for `workload`.
-    fn estimate(&self, workload: &Workload, plan: &Plan) -> Estimate;
+    ///
+    /// # Errors
+    /// Where it has no value. A number that stands for "none" would be ranked like any other, so there is no such number.
+    fn estimate(&self, workload: &Workload, plan: &Plan) -> Result<Estimate, NoEstimate>;
 }

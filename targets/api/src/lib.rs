@@ -16,12 +16,13 @@ pub mod target;
 
 pub use command::{BuildFailure, BuildInfo, BuildUnit, Captured, CommandSpec, SourceFile};
 pub use constraints::{Answer, Constraints, Finalist, Mapping, SearchReport, SearchStep, SearchWidth, Survival, Why};
-pub use estimate::{Estimate, Estimator, Moment};
+pub use estimate::{Estimate, Estimator, Moment, NoEstimate};
 pub use kernels::{Clock, KernelProfile, KernelSample};
 pub use machine::{Host, Machine, Tool, ToolSpec};
 pub use measurement::{Malformed, Measurement, NumericalError, Of, PeakProbe, Phase, Sample, Verdict};
 pub use pattern::SourcePattern;
 pub use round::{Limited, LockHolder, Places, ReportSpec, Round, RoundCaptured};
 pub use target::{
-    Built, Configured, Exclusive, Input, InputSet, Objective, OptionError, Options, Pairing, Probe, RunRequest, Target,
+    Built, Configured, Exclusive, Input, InputSet, Objective, OptionError, Options, Pairing, Probe, Program,
+    RunRequest, Target, Topic,
 };

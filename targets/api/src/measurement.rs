@@ -106,6 +106,16 @@ pub struct Measurement {
 }
 
 impl Measurement {
+    /// The fact that says which numbers were looked for and not found, and why.
+    pub const MISSING: &str = "missing";
+
+    /// Numbers that were looked for and not found, each with what was looked for: `` `energy`: nothing matches ... ``.
+    /// The measurement counts without them.
+    #[must_use]
+    pub fn missing(&self) -> Option<&str> {
+        self.facts.get(Self::MISSING).map(String::as_str)
+    }
+
     /// One measurement of runs of case and control that were alternated ([`crate::Pairing::AlternatingCommands`]): each
     /// is what one command of its side gave, in order of time. Wrong results of either side are kept; facts of the
     /// case win.

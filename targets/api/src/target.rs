@@ -37,6 +37,24 @@ fn option(key: &str) -> &str {
     }
 }
 
+/// A program that a definition names: it must be there before anything is frozen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Program {
+    /// The option that names it: `command.run[0]`.
+    pub key: String,
+    /// As a command has it ([`CommandSpec::program`]).
+    pub program: String,
+}
+
+/// What a definition of a target may say: keys, placeholders and the like, each with its meaning.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Topic {
+    /// `key`, `placeholder`.
+    pub name: &'static str,
+    /// Words with their meanings, in the order in which they are shown.
+    pub entries: Vec<(String, String)>,
+}
+
 /// A program that measures the machine once: built and run by the coordinator in a temporary folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Probe {
@@ -68,6 +86,17 @@ pub trait Target: Send + Sync {
     /// [`Configured::accept_sources`] before it asks for anything to be built. A pattern that matches nothing is an error.
     fn sources(&self, _options: &Options) -> Result<Vec<SourcePattern>, OptionError> {
         Ok(Vec::new())
+    }
+
+    /// Programs that the definition names itself, as far as they can be told before anything is built: relative ones are
+    /// relative to what [`Target::sources`] asks for.
+    fn programs(&self, _options: &Options) -> Result<Vec<Program>, OptionError> {
+        Ok(Vec::new())
+    }
+
+    /// What a definition may say, for a person who writes one. Empty where the attributes of plans say it all.
+    fn guide(&self) -> Vec<Topic> {
+        Vec::new()
     }
 
     /// Names of inherited variables whose values are recorded with the machine's instance, as `env.NAME`.

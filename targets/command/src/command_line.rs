@@ -52,6 +52,18 @@ impl CommandLine {
         Ok(Self(entries))
     }
 
+    /// Its program, where no placeholder stands in it.
+    pub(crate) fn program(&self) -> Option<String> {
+        match self.0.first() {
+            Some(Entry::One(template))
+                if template.places().next().is_none() && template.parameters().next().is_none() =>
+            {
+                Some(template.fill(&Filling::default()).text)
+            }
+            _ => None,
+        }
+    }
+
     /// Its texts, each with whether it stands in a group.
     pub(crate) fn templates(&self) -> impl Iterator<Item = (&Template, bool)> {
         self.0.iter().flat_map(|entry| {

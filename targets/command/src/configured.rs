@@ -178,9 +178,6 @@ impl Configured for Configuration {
     }
 
     fn build(&self, workload: &Workload, plan: &Plan) -> Result<Vec<BuildUnit>, Refusal> {
-        for model in &self.settings.models {
-            model.judge(&plan.attributes)?;
-        }
         let Some(line) = &self.settings.build else {
             return Ok(Vec::new());
         };

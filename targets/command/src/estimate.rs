@@ -3,16 +3,12 @@
 use std::sync::Arc;
 
 use planner::definition::command::{Direction, EstimateTable};
-use planner::expression::{Formula, Kind};
-use planner::parameters::Faults;
-use planner::{Attributes, Constraint, Plan, Refusal, Space, Value, Workload};
-use target_api::{Estimate, Estimator, Moment, OptionError};
+use planner::expression::{Expression, Formula, Kind};
+use planner::{Attributes, Plan, Value, Workload};
+use target_api::{Estimate, Estimator, Moment, NoEstimate, OptionError};
 
 use crate::derived::formula;
 use crate::intern::intern;
-
-/// Rule of a refusal of plans for which a model predicts nothing.
-const RULE: &str = "estimate";
 
 /// A model from a definition.
 #[derive(Debug, Clone)]
@@ -22,6 +18,8 @@ pub(crate) struct Model {
     unit: &'static str,
     direction: Direction,
     terms: Arc<[Term]>,
+    /// Whether some term may have no value.
+    may_fail: bool,
 }
 
 #[derive(Debug)]
@@ -46,6 +44,8 @@ impl Model {
             return Err(wrong(at("terms"), "expected at least one term".to_owned()));
         }
         let mut terms = Vec::new();
+        // What larger values are better of is above zero, and a sum need not be.
+        let mut may_fail = direction == Direction::Higher;
         for (term, text) in table.terms.iter() {
             let Some(&coefficient) = table.coefficients.get(term) else {
                 let message = format!("term `{term}` has no coefficient: expected `{term} = ...` in `coefficients`");
@@ -55,10 +55,12 @@ impl Model {
                 let message = format!("expected a finite number, found {coefficient}");
                 return Err(wrong(at(&format!("coefficients.{term}")), message));
             }
+            let formula = formula(&at(&format!("terms.{term}")), text, declared)?;
+            may_fail |= Expression::parse(text).is_ok_and(|expression| expression.may_fail());
             terms.push(Term {
                 name: term.to_owned(),
                 coefficient,
-                formula: formula(&at(&format!("terms.{term}")), text, declared)?,
+                formula,
             });
         }
         if let Some((other, _)) = table
@@ -80,64 +82,35 @@ impl Model {
             unit,
             direction,
             terms: terms.into(),
+            may_fail,
         })
-    }
-
-    /// What refuses plans for which it predicts nothing (a division by zero, say): a prediction is never made up.
-    /// `None` where that can't happen.
-    pub(crate) fn constraint(&self, space: &Space, faults: &Faults) -> Option<Constraint> {
-        let may_fail = self.direction == Direction::Higher
-            || self.terms.iter().any(|term| {
-                let text = term.formula.program().text();
-                planner::expression::Expression::parse(text).is_ok_and(|expression| expression.may_fail())
-            });
-        if !may_fail {
-            return None;
-        }
-        let mut names: Vec<String> = Vec::new();
-        for slot in self.terms.iter().flat_map(|term| term.formula.program().slots()) {
-            if !names.contains(slot) {
-                names.push(slot.clone());
-            }
-        }
-        let scope = names.iter().filter_map(|name| space.position(name)).collect();
-        let (model, faults) = (self.clone(), faults.clone());
-        Some(Constraint {
-            rule: RULE,
-            scope,
-            check: Arc::new(move |values: &[&Value]| {
-                let named = names.iter().cloned().zip(values.iter().map(|value| (*value).clone()));
-                let judged = model.judge(&named.collect());
-                if let Err(refusal) = &judged {
-                    faults.remember(|| refusal.message.clone());
-                }
-                judged
-            }),
-        })
-    }
-
-    /// Whether it has a value for a plan. Overflows are only found here: they are too rare to look for them in a space.
-    pub(crate) fn judge(&self, plan: &Attributes) -> Result<(), Refusal> {
-        let refused = |message| Refusal::new(RULE, format!("estimate `{}` has no value: {message}", self.name));
-        self.parts(plan).map(|_| ()).map_err(refused)
     }
 
     /// Names of terms with what each contributes, and their sum in the unit of the objective.
-    fn parts(&self, plan: &Attributes) -> Result<(Vec<(String, f64)>, f64), String> {
+    fn parts(&self, plan: &Attributes) -> Result<(Vec<(String, f64)>, f64), NoEstimate> {
+        let none = |key: String, message: String| NoEstimate {
+            key: Some(key),
+            message,
+        };
+        let table = format!("estimates.{}", self.name);
         let mut parts = Vec::new();
         for term in self.terms.iter() {
             let slots = term.formula.program().slots();
             let values: Vec<&Value> = slots.iter().filter_map(|slot| plan.get(slot)).collect();
-            let value = term.formula.number(&values).map_err(|error| error.to_string())?;
+            let value = term
+                .formula
+                .number(&values)
+                .map_err(|error| none(format!("{table}.terms.{}", term.name), error.to_string()))?;
             parts.push((term.name.clone(), term.coefficient * value));
         }
         let sum: f64 = parts.iter().map(|(_, part)| part).sum();
         match self.direction {
-            _ if !sum.is_finite() => Err(format!("its sum is {sum}")),
+            _ if !sum.is_finite() => Err(none(table, format!("its sum is {sum}"))),
             Direction::Lower => Ok((parts, sum)),
             Direction::Higher if sum > 0.0 => Ok((Vec::new(), 1.0 / sum)),
-            Direction::Higher => Err(format!(
-                "its sum is {sum}, and what larger values are better of is above zero"
+            Direction::Higher => Err(none(
+                table,
+                format!("its sum is {sum}, and what larger values are better of is above zero"),
             )),
         }
     }
@@ -152,15 +125,18 @@ impl Estimator for Model {
         self.about
     }
 
-    fn estimate(&self, _workload: &Workload, plan: &Plan) -> Estimate {
-        // `Model::judge` was asked before this plan became a case.
-        let (parts, value) = self.parts(&plan.attributes).unwrap_or((Vec::new(), f64::NAN));
-        Estimate {
+    fn is_partial(&self) -> bool {
+        self.may_fail
+    }
+
+    fn estimate(&self, _workload: &Workload, plan: &Plan) -> Result<Estimate, NoEstimate> {
+        let (parts, value) = self.parts(&plan.attributes)?;
+        Ok(Estimate {
             name: self.name.to_owned(),
             value,
             unit: self.unit.to_owned(),
             moment: Moment::Plan,
             parts,
-        }
+        })
     }
 }

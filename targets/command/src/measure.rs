@@ -8,7 +8,7 @@ use serde_json::Value;
 use target_api::{Captured, Malformed, Measurement, Of, RoundCaptured, Sample, Verdict};
 
 use crate::configured::PROGRAM;
-use crate::number::{From, Output, column};
+use crate::number::{From, NumberSpec, Output, column};
 use crate::reading::Reading;
 
 /// Standard output, then standard error: a first match prefers the former.
@@ -68,11 +68,11 @@ fn how(captured: &Captured) -> String {
 }
 
 /// A number that the build printed, from its record.
-fn recorded(captured: &RoundCaptured, name: &str) -> Result<f64, String> {
+fn recorded(captured: &RoundCaptured, number: &NumberSpec) -> Result<f64, String> {
     let facts = captured.build.get(PROGRAM);
     let text = facts
-        .and_then(|facts| facts.get(name))
-        .ok_or("the build did not print it")?;
+        .and_then(|facts| facts.get(&number.name))
+        .ok_or_else(|| format!("the build did not print it: {}", number.from))?;
     text.parse()
         .map_err(|_| format!("the build's record has `{text}`, which is no number"))
 }
@@ -111,8 +111,8 @@ impl Reading {
         let (numbers, missing) = self.numbers(plan, &log, captured);
         let mut facts = BTreeMap::new();
         if !missing.is_empty() {
-            let words: Vec<String> = missing.iter().map(|(name, why)| format!("{name}: {why}")).collect();
-            facts.insert("missing".to_owned(), words.join("; "));
+            let words: Vec<String> = missing.iter().map(|(name, why)| format!("`{name}`: {why}")).collect();
+            facts.insert(Measurement::MISSING.to_owned(), words.join("; "));
         }
         // Of a build they stand in its own record.
         let printed = self
@@ -179,7 +179,7 @@ impl Reading {
             let log = match number.moment {
                 When::Run => log,
                 When::Build if self.builds => {
-                    take(&number.name, recorded(captured, &number.name));
+                    take(&number.name, recorded(captured, number));
                     continue;
                 }
                 When::Build => before,

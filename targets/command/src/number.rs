@@ -31,6 +31,23 @@ pub(crate) enum From {
     File { path: String, pointer: Pointer },
 }
 
+impl std::fmt::Display for From {
+    /// What is looked for.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Log { line: None, regex } => write!(f, "nothing matches `{regex}`"),
+            Self::Log {
+                line: Some(line),
+                regex,
+            } => {
+                write!(f, "nothing matches `{regex}` in the first line with `{line}`")
+            }
+            Self::Report { name, pointer } => write!(f, "`{pointer}` of report `{name}`"),
+            Self::File { path, pointer } => write!(f, "`{pointer}` of `{path}`"),
+        }
+    }
+}
+
 /// What is searched for numbers.
 pub(crate) trait Output {
     /// What was printed.
@@ -130,7 +147,10 @@ impl NumberSpec {
     pub(crate) fn read(&self, output: &dyn Output) -> Result<f64, String> {
         match &self.from {
             From::Log { line, regex } => in_log(line.as_deref(), regex, output.log()),
-            from @ (From::Report { pointer, .. } | From::File { pointer, .. }) => pointer.number(&output.json(from)?),
+            from @ (From::Report { pointer, .. } | From::File { pointer, .. }) => output
+                .json(from)
+                .and_then(|json| pointer.number(&json))
+                .map_err(|why| format!("{from}: {why}")),
         }
     }
 }
@@ -141,14 +161,14 @@ fn in_log(line: Option<&str>, regex: &Regex, log: &str) -> Result<f64, String> {
         Some(mark) => log
             .lines()
             .find(|line| line.contains(mark))
-            .ok_or_else(|| format!("no line contains `{mark}`"))?,
+            .ok_or_else(|| format!("no line contains `{mark}`, in which `{regex}` is looked for"))?,
     };
     let group = regex.captures(searched).and_then(|found| found.get(1));
     let group = group.ok_or_else(|| format!("nothing matches `{regex}`"))?.as_str();
     let number: Option<f64> = group.trim().parse().ok();
     number
         .filter(|number| number.is_finite())
-        .ok_or_else(|| format!("`{group}` is no finite number"))
+        .ok_or_else(|| format!("`{group}`, which `{regex}` found, is no finite number"))
 }
 
 fn no_report(name: &str, reports: &[&str]) -> String {
@@ -184,10 +204,22 @@ mod tests {
             (Some("best:"), r"cycles=(\S+)", Ok(30.0)),
             (None, r"^t = (\S+) ms$", Ok(1500.0)),
             (None, r"neg (-?\d+)", Ok(-7.0)),
-            (Some("last:"), r"cycles=(\S+)", Err("`inf` is no finite number")),
-            (Some("nowhere"), r"(x)", Err("no line contains `nowhere`")),
+            (
+                Some("last:"),
+                r"cycles=(\S+)",
+                Err(r"`inf`, which `cycles=(\S+)` found, is no finite number"),
+            ),
+            (
+                Some("nowhere"),
+                r"(x)",
+                Err("no line contains `nowhere`, in which `(x)` is looked for"),
+            ),
             (Some("best:"), r"t = (\S+)", Err(r"nothing matches `t = (\S+)`")),
-            (None, r"(best)", Err("`best` is no finite number")),
+            (
+                None,
+                r"(best)",
+                Err("`best`, which `(best)` found, is no finite number"),
+            ),
         ];
         for (line, regex, expected) in table {
             let found = in_log(line, &pattern("k", regex).unwrap(), log);

@@ -24,16 +24,46 @@ pub(crate) enum Place {
 }
 
 /// Names of places without an operation.
-const NAMES: [(&str, Place); 8] = [
-    ("artifact", Place::Artifact),
-    ("case_dir", Place::CaseDir),
-    ("cohort", Place::Cohort),
-    ("run_log", Place::RunLog),
-    ("device", Place::Device),
-    ("device_lock", Place::DeviceLock),
-    ("plan", Place::Plan),
-    ("mapping", Place::Mapping),
+const NAMES: [(&str, Place, &str); 8] = [
+    ("artifact", Place::Artifact, "what `build` makes of the case: a path"),
+    (
+        "case_dir",
+        Place::CaseDir,
+        "the case's own folder, which its commands may write to",
+    ),
+    ("cohort", Place::Cohort, "the cohort's folder"),
+    (
+        "run_log",
+        Place::RunLog,
+        "file with what the run printed on standard output",
+    ),
+    (
+        "device",
+        Place::Device,
+        "the device's name, as in `devices`; `host` without these",
+    ),
+    (
+        "device_lock",
+        Place::DeviceLock,
+        "the device's lock file; says nothing where `devices` is empty",
+    ),
+    (
+        "plan",
+        Place::Plan,
+        "JSON file with workload, plan and parameters of the case",
+    ),
+    (
+        "mapping",
+        Place::Mapping,
+        "JSON file with the permutation that the parameter `mapping` names, of `tiles` tiles; says nothing for the identity",
+    ),
 ];
+
+/// The place that has an operation in its name.
+const CONSTRAINT: (&str, &str) = (
+    "constraint:OPERATION",
+    "geometry of one operation of the workload as OP:RxCxK:RRxRC:COLUMNS:MEMORY:ORIENTATION:REDUCTION:LOCAL",
+);
 
 impl Place {
     /// The place of this name.
@@ -43,13 +73,18 @@ impl Place {
         }
         NAMES
             .iter()
-            .find(|(own, _)| *own == name)
-            .map(|(_, place)| place.clone())
+            .find(|(own, _, _)| *own == name)
+            .map(|(_, place, _)| place.clone())
     }
 
     /// All names, for messages.
     pub(crate) fn names() -> impl Iterator<Item = &'static str> {
-        NAMES.iter().map(|(name, _)| *name).chain(["constraint:OPERATION"])
+        Self::described().map(|(name, _)| name)
+    }
+
+    /// All names with what they stand for.
+    pub(crate) fn described() -> impl Iterator<Item = (&'static str, &'static str)> {
+        NAMES.iter().map(|(name, _, about)| (*name, *about)).chain([CONSTRAINT])
     }
 }
 

@@ -3,10 +3,8 @@
 use planner::definition::command::CommandTables;
 use planner::expression::Kind;
 use planner::parameters::{Faults, ParameterError, ParameterTable, Parameters};
-use planner::{Assignment, Attributes, Constraint, Space, Value};
+use planner::{Assignment, Attributes, Space, Value};
 use target_api::OptionError;
-
-use crate::estimate::Model;
 
 /// Free parameters, their space, and one legal plan.
 #[derive(Debug, Clone)]
@@ -32,14 +30,9 @@ pub(crate) fn declared(parameters: &Parameters) -> Vec<(&str, Kind)> {
 }
 
 impl PlanSpace {
-    /// The space, with the constraints of models; an error where nothing is left, with what leaves nothing.
-    pub(crate) fn new(parameters: &Parameters, table: &ParameterTable, models: &[Model]) -> Result<Self, OptionError> {
-        let (mut space, faults) = parameters.space();
-        let predictable: Vec<Constraint> = models
-            .iter()
-            .filter_map(|model| model.constraint(&space, &faults))
-            .collect();
-        space.constraints.extend(predictable);
+    /// The space; an error where nothing is left, with what leaves nothing.
+    pub(crate) fn new(parameters: &Parameters, table: &ParameterTable) -> Result<Self, OptionError> {
+        let (space, faults) = parameters.space();
         let wrong = |key: String, message: String| OptionError { key, message };
         let first = first(&space).map_err(|message| wrong("parameters".to_owned(), message))?;
         if let Some(first) = first {
@@ -52,7 +45,10 @@ impl PlanSpace {
             };
             let left = Parameters::new(&some).ok().map(|some| first_of(&some));
             if left.is_some_and(|left| left.is_none()) {
-                let because = faults.first().map(|fault| format!(": {fault}")).unwrap_or_default();
+                let because = faults
+                    .first()
+                    .map(|fault| format!(": {}", fault.message))
+                    .unwrap_or_default();
                 let message = if number == 1 {
                     format!("no plan is left: nothing fulfils this constraint{because}")
                 } else {
@@ -61,10 +57,7 @@ impl PlanSpace {
                 return Err(wrong(format!("parameters.constraints[{}]", number - 1), message));
             }
         }
-        Err(wrong(
-            "estimates".to_owned(),
-            "no plan is left for which every estimate has a value".to_owned(),
-        ))
+        Err(wrong("parameters".to_owned(), "no plan is left".to_owned()))
     }
 }
 

@@ -17,6 +17,12 @@ enum Step {
     Every,
 }
 
+impl std::fmt::Display for Pointer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
 impl Pointer {
     /// Takes a pointer apart. One with `*` needs to know what becomes of several values, another must not.
     pub(crate) fn parse(text: &str, reduce: Option<Reduce>) -> Result<Self, String> {
@@ -47,11 +53,8 @@ impl Pointer {
     /// The number that it finds in `json`.
     pub(crate) fn number(&self, json: &Value) -> Result<f64, String> {
         let mut found = Vec::new();
-        self.walk(json, &self.steps, &mut found)?;
-        let first = found
-            .first()
-            .copied()
-            .ok_or_else(|| format!("`{}` finds nothing", self.text))?;
+        walk(json, &self.steps, &mut found)?;
+        let first = found.first().copied().ok_or("it finds nothing")?;
         let rest = found.iter().copied();
         Ok(match self.reduce {
             None | Some(Reduce::First) => first,
@@ -60,32 +63,27 @@ impl Pointer {
             Some(Reduce::Max) => rest.fold(first, f64::max),
         })
     }
+}
 
-    fn walk(&self, json: &Value, steps: &[Step], found: &mut Vec<f64>) -> Result<(), String> {
-        let Some((step, below)) = steps.split_first() else {
-            let number = json.as_f64().filter(|number| number.is_finite());
-            found.push(number.ok_or_else(|| format!("`{}` finds {}, expected a number", self.text, kind(json)))?);
-            return Ok(());
-        };
-        match (step, json) {
-            (Step::Every, Value::Array(items)) => items.iter().try_for_each(|item| self.walk(item, below, found)),
-            (Step::Every, Value::Object(members)) => {
-                members.values().try_for_each(|item| self.walk(item, below, found))
-            }
-            (Step::Every, _) => Err(format!(
-                "`{}` expects a list at its `*`, found {}",
-                self.text,
-                kind(json)
-            )),
-            (Step::Name(name), _) => {
-                let next = match json {
-                    Value::Object(members) => members.get(name),
-                    Value::Array(items) => name.parse::<usize>().ok().and_then(|index| items.get(index)),
-                    _ => None,
-                };
-                let next = next.ok_or_else(|| format!("`{}` finds no `{name}`", self.text))?;
-                self.walk(next, below, found)
-            }
+/// Collects the numbers that these steps lead to.
+fn walk(json: &Value, steps: &[Step], found: &mut Vec<f64>) -> Result<(), String> {
+    let Some((step, below)) = steps.split_first() else {
+        let number = json.as_f64().filter(|number| number.is_finite());
+        found.push(number.ok_or_else(|| format!("it finds {}, expected a number", kind(json)))?);
+        return Ok(());
+    };
+    match (step, json) {
+        (Step::Every, Value::Array(items)) => items.iter().try_for_each(|item| walk(item, below, found)),
+        (Step::Every, Value::Object(members)) => members.values().try_for_each(|item| walk(item, below, found)),
+        (Step::Every, _) => Err(format!("it expects a list at its `*`, found {}", kind(json))),
+        (Step::Name(name), _) => {
+            let next = match json {
+                Value::Object(members) => members.get(name),
+                Value::Array(items) => name.parse::<usize>().ok().and_then(|index| items.get(index)),
+                _ => None,
+            };
+            let next = next.ok_or_else(|| format!("it finds no `{name}`"))?;
+            walk(next, below, found)
         }
     }
 }
@@ -126,17 +124,17 @@ mod tests {
             ("/barriers/*/event", Some(Sum), Ok(42.0)),
             ("/barriers/*/skew", Some(Max), Ok(4.0)),
             ("/by_name/*/t", Some(Sum), Ok(3.0)),
-            ("/none/*", Some(Sum), Err("`/none/*` finds nothing")),
-            ("/list", None, Err("`/list` finds a list, expected a number")),
-            ("/list/7", None, Err("`/list/7` finds no `7`")),
-            ("/no", None, Err("`/no` finds no `no`")),
-            ("/words/*", Some(Sum), Err("`/words/*` finds a text, expected a number")),
+            ("/none/*", Some(Sum), Err("it finds nothing")),
+            ("/list", None, Err("it finds a list, expected a number")),
+            ("/list/7", None, Err("it finds no `7`")),
+            ("/no", None, Err("it finds no `no`")),
+            ("/words/*", Some(Sum), Err("it finds a text, expected a number")),
             (
                 "/cycles/*",
                 Some(Sum),
-                Err("`/cycles/*` expects a list at its `*`, found a number"),
+                Err("it expects a list at its `*`, found a number"),
             ),
-            ("/cycles/x", None, Err("`/cycles/x` finds no `x`")),
+            ("/cycles/x", None, Err("it finds no `x`")),
         ];
         for (text, reduce, expected) in table {
             let found = Pointer::parse(text, reduce).unwrap().number(&json);

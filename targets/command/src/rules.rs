@@ -1,5 +1,6 @@
 //! What selection asks of this target: free parameters, of which nothing more is known.
 
+use planner::parameters::NoResult;
 use planner::{Assignment, Attributes, Refusal, Rules, Space, Workload};
 
 use crate::configured::Configuration;
@@ -38,6 +39,10 @@ impl Rules for Configuration {
         Ok(self.settings.plans.first.clone())
     }
 
+    fn has_defaults(&self) -> bool {
+        false
+    }
+
     fn text(&self, _: &Workload, assignment: &Assignment) -> String {
         text(assignment, None)
     }
@@ -55,8 +60,8 @@ impl Rules for Configuration {
         0.0
     }
 
-    fn fault(&self) -> Option<String> {
-        self.settings.plans.faults.first().map(str::to_owned)
+    fn fault(&self) -> Option<NoResult> {
+        self.settings.plans.faults.first().cloned()
     }
 
     fn needs_control(&self) -> bool {

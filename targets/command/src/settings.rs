@@ -96,7 +96,7 @@ impl Settings {
             .map(|list| line("command.build", list, Role::Build))
             .transpose()?;
         let settings = Self {
-            plans: PlanSpace::new(&free, &tables.parameters, &models)?,
+            plans: PlanSpace::new(&free, &tables.parameters)?,
             models,
             reading,
             build,

@@ -3,11 +3,14 @@
 use std::collections::BTreeMap;
 
 use target_api::{
-    Captured, Configured, Host, Machine, Malformed, OptionError, Options, Probe, SourcePattern, Target, Tool, ToolSpec,
+    Captured, Configured, Host, Machine, Malformed, OptionError, Options, Probe, Program, SourcePattern, Target, Tool,
+    ToolSpec, Topic,
 };
 
 use crate::configured::Configuration;
+use crate::guide::guide;
 use crate::intern::intern;
+use crate::programs::programs;
 use crate::settings::{Settings, tables};
 
 /// Any machine that has a command line.
@@ -73,6 +76,14 @@ impl Target for Command {
         let settings = checked(options)?;
         let sources = settings.tables.command.sources.iter();
         Ok(sources.map(|pattern| SourcePattern(pattern.clone())).collect())
+    }
+
+    fn programs(&self, options: &Options) -> Result<Vec<Program>, OptionError> {
+        Ok(programs(&checked(options)?))
+    }
+
+    fn guide(&self) -> Vec<Topic> {
+        guide()
     }
 
     fn environment(&self, options: &Options) -> Result<Vec<String>, OptionError> {

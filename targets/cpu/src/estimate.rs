@@ -9,7 +9,7 @@ pub mod reuse;
 pub mod shape;
 
 use planner::Refusal;
-use target_api::{Estimate, Moment};
+use target_api::{Estimate, Moment, NoEstimate};
 
 pub use analytic::Analytic;
 pub use constants::Constants;
@@ -17,14 +17,14 @@ pub use hardware::Hardware;
 pub use proxy::Proxy;
 
 /// An estimate of moment `plan` that is the sum of its parts. A plan that can't be read is no legal plan of the
-/// workload: it gets the largest finite value, which no ranking prefers, and the rule that it breaks as its only part.
-fn estimate(name: &str, unit: &str, parts: Result<Vec<(String, f64)>, Refusal>) -> Estimate {
-    let parts = parts.unwrap_or_else(|refusal| vec![(refusal.rule, f64::MAX)]);
-    Estimate {
+/// workload: it has none.
+fn estimate(name: &str, unit: &str, parts: Result<Vec<(String, f64)>, Refusal>) -> Result<Estimate, NoEstimate> {
+    let parts = parts?;
+    Ok(Estimate {
         name: name.to_owned(),
         value: parts.iter().map(|(_, part)| part).sum(),
         unit: unit.to_owned(),
         moment: Moment::Plan,
         parts,
-    }
+    })
 }

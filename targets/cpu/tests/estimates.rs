@@ -259,15 +259,19 @@ fn as_plan(plan: &CpuPlan) -> Plan {
 }
 
 #[test]
-fn a_plan_that_cannot_be_read_is_never_preferred() {
+fn a_plan_that_cannot_be_read_has_no_estimate() {
     let workload = mlp(729, 1152, 4304);
     let unreadable = Plan {
         attributes: planner::Attributes::new(),
         ..as_plan(&parse_plan(GOOD).unwrap())
     };
-    let estimate = analytic().estimate(&workload, &unreadable);
-    assert!(estimate.value.is_finite() && estimate.value > 1e300);
-    assert_eq!(estimate.parts[0].0, "missing-attribute");
+    for estimate in [
+        analytic().estimate(&workload, &unreadable),
+        proxy().estimate(&workload, &unreadable),
+    ] {
+        let none = estimate.unwrap_err();
+        assert!(none.message.contains("attribute"), "{none:?}");
+    }
 }
 
 proptest! {
@@ -283,6 +287,7 @@ proptest! {
         let plan = CpuPlan { threads, carry, gemms: vec![("up".to_owned(), up), ("down".to_owned(), down)] };
         let (workload, plan) = (mlp(rows, inner, hidden), as_plan(&plan));
         for estimate in [analytic().estimate(&workload, &plan), proxy().estimate(&workload, &plan)] {
+            let estimate = estimate.unwrap();
             prop_assert!(estimate.value.is_finite() && estimate.value > 0.0 && estimate.value < 1e300, "{:?}", estimate);
             prop_assert!(estimate.parts.iter().all(|(_, part)| *part > 0.0), "{:?}", estimate);
             let sum: f64 = estimate.parts.iter().map(|(_, part)| part).sum();
@@ -349,6 +354,8 @@ fn time_per_estimate() {
     time("analytic phases of a typed plan", &|| {
         analytic.phases(&workload, &typed).iter().map(|(_, v)| v).sum()
     });
-    time("proxy estimate", &|| proxy.estimate(&workload, &plan).value);
-    time("analytic estimate", &|| analytic.estimate(&workload, &plan).value);
+    time("proxy estimate", &|| proxy.estimate(&workload, &plan).unwrap().value);
+    time("analytic estimate", &|| {
+        analytic.estimate(&workload, &plan).unwrap().value
+    });
 }

@@ -201,7 +201,7 @@ fn measured_configured_built_run_and_read() {
             );
         }
         // The phases that the model predicts are those that the harness measures.
-        let analytic = cpu.estimators()[1].estimate(&workload, &plan);
+        let analytic = cpu.estimators()[1].estimate(&workload, &plan).unwrap();
         let predicted: Vec<&str> = analytic.parts.iter().map(|(name, _)| name.as_str()).collect();
         let case = round.samples.iter().find(|sample| sample.of == Of::Case).unwrap();
         let measured: Vec<&str> = case.phases.iter().map(|phase| phase.name.as_str()).collect();

@@ -48,13 +48,13 @@ fn the_shipped_definition_gives_the_published_cases() {
     let values: Vec<f64> = target
         .estimators()
         .iter()
-        .map(|model| model.estimate(&workload, &historical).value)
+        .map(|model| model.estimate(&workload, &historical).unwrap().value)
         .collect();
     assert!((values[0] - 271_302.0).abs() < 0.5, "{values:?}");
     let swapped = chosen.cases.iter().find(|case| case.name == "up-17").unwrap();
     let plan = target.plan(&workload, &swapped.assignment);
     for model in target.estimators() {
-        let estimate = model.estimate(&workload, &plan);
+        let estimate = model.estimate(&workload, &plan).unwrap();
         assert!(estimate.value.is_finite() && estimate.value < 1e7, "{estimate:?}");
         let parts: f64 = estimate.parts.iter().map(|(_, value)| value).sum();
         assert!((parts - estimate.value).abs() < 0.5, "{estimate:?}");

@@ -59,6 +59,7 @@ pub(crate) fn case(workload: &str, name: &str) -> Case {
             moment: Moment::Plan,
             parts: vec![("up".into(), 1e-300)],
         }],
+        unestimated: std::collections::BTreeMap::new(),
         units: BTreeMap::new(),
         repeat_of: None,
     }

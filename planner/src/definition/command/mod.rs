@@ -4,11 +4,13 @@
 //! its path (`command.build[3]`), which [`super::Definition::option_error`] turns back into a place.
 
 mod arguments;
+mod keys;
 mod ordered;
 mod result;
 mod tables;
 
 pub use arguments::Argument;
+pub use keys::keys;
 pub use ordered::Ordered;
 pub use result::{Direction, Number, Pattern, Reduce, ResultTable, When};
 pub use tables::{Command, CommandTables, CommandTimeouts, Derived, EstimateTable, LockBy, Report};

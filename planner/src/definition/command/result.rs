@@ -1,9 +1,8 @@
 //! `[command.result]`: what is read from the output of a case.
 
-use std::borrow::Cow;
 use std::fmt;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator};
+use schemars::JsonSchema;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
@@ -80,19 +79,23 @@ pub struct Pattern {
 }
 
 /// `[command.result]`: patterns, the objective, and numbers under any other name.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, JsonSchema)]
 pub struct ResultTable {
-    /// Seen: the result is right (if there is a check: unless that says no).
+    /// `{ regex = '...' }`, seen in the output: the result is right (if there is a check: unless that says no).
     pub pass: Option<Pattern>,
-    /// Seen but not passed: the device computed something wrong, and the sweep stops.
+    /// `{ regex = '...' }`, seen but not passed: the device computed something wrong, and the sweep stops.
     pub loaded: Option<Pattern>,
-    /// Seen in a build or run that failed: the target says no, which is a result. Its group, if it has one, is why.
+    /// `{ regex = '...' }`, seen in a build or run that failed: the target says no, which is a result. Its group, if it
+    /// has one, is why.
     pub rejected: Option<Pattern>,
-    /// The number that decides.
+    /// Name of the number that decides.
+    #[schemars(required)]
     pub objective: Option<String>,
-    /// Which values of it are better. Default "lower".
+    /// Which values of it are better: "lower" (default) or "higher", of which the inverse is compared.
+    #[schemars(default)]
     pub direction: Direction,
     /// Everything else that is read, in the order of the file.
+    #[schemars(flatten)]
     pub numbers: Ordered<Number>,
 }
 
@@ -120,30 +123,5 @@ impl<'de> Deserialize<'de> for ResultTable {
             }
         }
         deserializer.deserialize_map(Entries)
-    }
-}
-
-impl JsonSchema for ResultTable {
-    fn schema_name() -> Cow<'static, str> {
-        "ResultTable".into()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let pattern = generator.subschema_for::<Pattern>();
-        let direction = generator.subschema_for::<Direction>();
-        let number = generator.subschema_for::<Number>();
-        schemars::json_schema!({
-            "type": "object",
-            "description": "what is read from the output: patterns, the objective, and numbers under any other name",
-            "properties": {
-                "pass": pattern,
-                "loaded": pattern,
-                "rejected": pattern,
-                "objective": { "type": "string" },
-                "direction": direction
-            },
-            "required": ["objective"],
-            "additionalProperties": number
-        })
     }
 }

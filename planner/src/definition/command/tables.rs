@@ -33,7 +33,7 @@ pub enum LockBy {
     expecting = "a table such as `{ build = \"10m\", run = \"60s\" }`"
 )]
 pub struct CommandTimeouts {
-    /// Longest time for a build. Default: `build_timeout` of `[measure]`.
+    /// Longest time for a build: "10m", "60s". Default: `build_timeout` of `[measure]`.
     pub build: Option<TimeLimit>,
     /// Longest time for a run. Default: `run_timeout` of `[measure]`.
     pub run: Option<TimeLimit>,
@@ -119,7 +119,7 @@ pub struct Derived {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "DerivedTable")]
-struct DerivedTable {
+pub(super) struct DerivedTable {
     /// An expression over numbers, parameters and earlier derived numbers.
     formula: String,
     /// The unit of its value.

@@ -106,7 +106,9 @@ fn the_matrix_product_plans_its_fifteen_cases() {
     assert_eq!(workload.control.as_deref(), Some("plain"));
     assert_eq!(made.configured.pairing(), Pairing::AlternatingCommands);
     let plan = made.plan("plain");
-    let estimate = made.configured.estimators()[0].estimate(made.workload(), &plan);
+    let estimate = made.configured.estimators()[0]
+        .estimate(made.workload(), &plan)
+        .unwrap();
     assert!((estimate.value - (32.0 * 32.0 * 1000.0 + 256.0 * 256.0 * 256.0)).abs() < 1e-6);
     assert_eq!((estimate.name.as_str(), estimate.unit.as_str()), ("model", "ns"));
     assert_eq!(estimate.parts[0], ("blocks".to_owned(), 1_024_000.0));

@@ -133,7 +133,8 @@ fn bad_behaviour_is_told_apart() {
         ),
         (
             "no-cycles",
-            "the run's output can't be read: `cycles` can't be read: no line contains `effectiveGemmTflops=`",
+            "the run's output can't be read: `cycles` can't be read: no line contains `effectiveGemmTflops=`, in \
+             which `\\bcycles=(\\d+)` is looked for",
         ),
         ("no-profile", "correct"),
     ] {

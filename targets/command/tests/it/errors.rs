@@ -144,11 +144,6 @@ const SLIPS: &[(&str, &str, &str)] = &[
         "terms = {}\ncoefficients = {}",
     ),
     (
-        "an estimate that has no value anywhere",
-        "terms = { tile = \"tile\" }",
-        "terms = { tile = \"1 / (tile - tile)\" }",
-    ),
-    (
         "an empty space",
         "constraints = [\"tile > unroll\"]",
         "constraints = [\"tile > unroll\", \"tile < 8\"]",

@@ -101,7 +101,7 @@ fn reports_files_and_derived_numbers_are_kept_with_their_units() {
 fn a_guess_that_was_printed_after_loading_is_none() {
     let made = make("sweep.toml", WHOLE).unwrap();
     let shown = made.read("loaded\nguess=90\ncycles=100\nPASS\n", 0);
-    assert!(shown.contains("guess: nothing matches"), "{shown}");
+    assert!(shown.contains("`guess`: nothing matches"), "{shown}");
     assert!(!shown.contains("guess_cycles"), "{shown}");
 }
 

@@ -105,15 +105,28 @@ fn the_build_prints_estimates() {
 }
 
 #[test]
-fn an_estimate_without_a_value_refuses_the_plan() {
+fn a_plan_without_an_estimate_is_a_plan_all_the_same() {
     let text =
         format!("{WHOLE}[estimates.model]\nterms = {{ t = \"1 / (threads - 1)\" }}\ncoefficients = {{ t = 1 }}\n");
     let made = make("sweep.toml", &text).unwrap();
     let selection = made.select();
-    let texts: Vec<&str> = selection.workloads[0]
+    let model = made.configured.estimators()[0];
+    assert!(model.is_partial());
+    let seen: Vec<(&str, Option<f64>)> = selection.workloads[0]
         .cases
         .iter()
-        .map(|case| case.text.as_str())
+        .map(|case| {
+            let plan = made.configured.plan(made.workload(), &case.assignment);
+            let estimate = model.estimate(made.workload(), &plan);
+            if let Err(none) = &estimate {
+                assert_eq!(none.key.as_deref(), Some("estimates.model.terms.t"));
+                assert_eq!(none.message, "division by zero in `1 / (threads - 1)` with threads = 1");
+            }
+            (case.text.as_str(), estimate.ok().map(|estimate| estimate.value))
+        })
         .collect();
-    assert_eq!(texts, ["threads=2"], "nothing is predicted for one thread");
+    assert_eq!(seen, [("threads=1", None), ("threads=2", Some(1.0))]);
+    // What always has a value is not asked for every plan.
+    let total = text.replace("1 / (threads - 1)", "1 + threads");
+    assert!(!make("sweep.toml", &total).unwrap().configured.estimators()[0].is_partial());
 }

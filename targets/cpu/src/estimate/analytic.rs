@@ -5,7 +5,7 @@
 //! plans (rank correlation 0.7 to 0.75 on plans it had not seen, where repeated measurements reach 0.88).
 
 use planner::{GemmExtents, Plan, Workload};
-use target_api::{Estimate, Estimator};
+use target_api::{Estimate, Estimator, NoEstimate};
 
 use super::constants::Constants;
 use super::hardware::Hardware;
@@ -322,7 +322,7 @@ impl Estimator for Analytic {
          element-wise steps, workers"
     }
 
-    fn estimate(&self, workload: &Workload, plan: &Plan) -> Estimate {
+    fn estimate(&self, workload: &Workload, plan: &Plan) -> Result<Estimate, NoEstimate> {
         let parts = plan_from(workload, &plan.attributes, 1).map(|plan| self.phases(workload, &plan));
         super::estimate(self.name(), "ns", parts)
     }

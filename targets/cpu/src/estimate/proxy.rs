@@ -4,7 +4,7 @@
 //! that holds what is used again. No reuse beyond the block, no workers, nothing of neighbouring products.
 
 use planner::{GemmExtents, Plan, Workload};
-use target_api::{Estimate, Estimator};
+use target_api::{Estimate, Estimator, NoEstimate};
 
 use super::constants::Constants;
 use super::hardware::Hardware;
@@ -118,7 +118,7 @@ impl Estimator for Proxy {
         "padding, micro-kernel efficiency at its depth, and footprints per measured cache level, product by product"
     }
 
-    fn estimate(&self, workload: &Workload, plan: &Plan) -> Estimate {
+    fn estimate(&self, workload: &Workload, plan: &Plan) -> Result<Estimate, NoEstimate> {
         let parts = plan_from(workload, &plan.attributes, 1).map(|plan| {
             let gemms = workload.gemms().zip(&plan.gemms);
             gemms

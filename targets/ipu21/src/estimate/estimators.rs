@@ -1,7 +1,7 @@
 //! The estimates of moment `plan` as other crates see them.
 
 use planner::{Plan, Workload};
-use target_api::{Estimate, Estimator, Moment};
+use target_api::{Estimate, Estimator, Moment, NoEstimate};
 
 use super::{compact, expanded};
 use crate::attributes;
@@ -27,9 +27,6 @@ pub struct ExpandedModel {
     pub shared: bool,
 }
 
-/// More cycles than any plan takes: the prediction for attributes that are no plan at all.
-const HOPELESS: f64 = 1e15;
-
 fn estimate(name: &str, parts: &[(&str, usize)]) -> Estimate {
     let parts: Vec<(String, f64)> = parts
         .iter()
@@ -44,13 +41,6 @@ fn estimate(name: &str, parts: &[(&str, usize)]) -> Estimate {
     }
 }
 
-fn hopeless(name: &str) -> Estimate {
-    Estimate {
-        value: HOPELESS,
-        ..estimate(name, &[])
-    }
-}
-
 impl Estimator for CompactModel {
     fn name(&self) -> &'static str {
         "compact"
@@ -60,13 +50,11 @@ impl Estimator for CompactModel {
         "one step after another, each with the largest local shape; exchange by bytes and assumed fragments"
     }
 
-    fn estimate(&self, workload: &Workload, plan: &Plan) -> Estimate {
-        let typed = attributes::plan(workload, &plan.attributes);
-        let Ok(products) = typed.and_then(|typed| unplaced(workload, &typed.geometries)) else {
-            return hopeless(self.name());
-        };
+    fn estimate(&self, workload: &Workload, plan: &Plan) -> Result<Estimate, NoEstimate> {
+        let typed = attributes::plan(workload, &plan.attributes)?;
+        let products = unplaced(workload, &typed.geometries)?;
         let c = compact(&products, &self.costs);
-        estimate(
+        Ok(estimate(
             self.name(),
             &[
                 ("exchange", c.exchange),
@@ -75,7 +63,7 @@ impl Estimator for CompactModel {
                 ("reduction", c.reduction),
                 ("elementwise", c.elementwise),
             ],
-        )
+        ))
     }
 }
 
@@ -88,7 +76,7 @@ impl Estimator for ExpandedModel {
         "all work of all tiles with a barrier at every phase; a plan that can't be expanded has the compact estimate"
     }
 
-    fn estimate(&self, workload: &Workload, plan: &Plan) -> Estimate {
+    fn estimate(&self, workload: &Workload, plan: &Plan) -> Result<Estimate, NoEstimate> {
         let program = attributes::plan(workload, &plan.attributes).and_then(|typed| {
             let mapping = mapping::parse(&typed.mapping).unwrap_or_default();
             Program::new(workload, &typed.geometries, mapping)
@@ -97,18 +85,18 @@ impl Estimator for ExpandedModel {
             let fallback = CompactModel {
                 costs: self.costs.clone(),
             }
-            .estimate(workload, plan);
+            .estimate(workload, plan)?;
             let parts = vec![("compact".to_owned(), fallback.value)];
-            return Estimate {
+            return Ok(Estimate {
                 name: self.name().to_owned(),
                 parts,
                 ..fallback
-            };
+            });
         };
         let e = expanded(&phases(&program), &segments(&program), &self.costs, self.shared);
-        estimate(
+        Ok(estimate(
             self.name(),
             &[("exchange", e.exchange.iter().sum()), ("work", e.work.iter().sum())],
-        )
+        ))
     }
 }
