@@ -16,3 +16,4 @@ mod main_job;
 mod page;
 mod said;
 mod support;
+mod told;

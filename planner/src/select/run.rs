@@ -51,6 +51,13 @@ fn one_workload(context: &Context<'_>) -> Result<(SelectedWorkload, Board), Sele
     for case in after {
         publish(&mut board, case);
     }
+    let starts = !(explore.strata.is_empty() && explore.vary.is_empty() && explore.joint.is_empty());
+    if starts && !context.rules.has_defaults() && explore.base.is_none() && control.is_none() {
+        board.notes.push(format!(
+            "explored cases start from the first legal plan, {}; `base` of `[explore]`, or a control, chooses another",
+            context.text(&base)
+        ));
+    }
 
     let workload = context.workload();
     if board.cases.is_empty() {

@@ -94,6 +94,10 @@ fn strata_take_the_first_of_equals() {
             "b-00 a.tile=8 a.unroll=1 b.tile=8 mode=a extra=\"\"",
         ]
     );
+    // What nobody chose is told.
+    let notes = &selection.workloads[0].notes;
+    let first = "explored cases start from the first legal plan, a.tile=8 a.unroll=1 b.tile=4 mode=a extra=\"\";";
+    assert!(notes.iter().any(|note| note.starts_with(first)), "{notes:?}");
 }
 
 #[test]
