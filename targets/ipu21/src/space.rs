@@ -69,7 +69,7 @@ pub fn space(workload: &Workload) -> Result<Space, Refusal> {
 
 fn product(space: &mut Space, operation: &str, extents: GemmExtents) {
     let first = space.parameters.len();
-    let [m, k, n] = oriented(extents, Orientation::Normal);
+    let [m, _, n] = oriented(extents, Orientation::Normal);
     let mut widths: Vec<usize> = [m, n]
         .iter()
         .flat_map(|&extent| (1..=extent.div_ceil(PANEL)).map(move |parts| derived_width(extent, parts)))
@@ -77,7 +77,6 @@ fn product(space: &mut Space, operation: &str, extents: GemmExtents) {
     widths.sort_unstable();
     widths.dedup();
     let whole = |numbers: Vec<usize>| Domain::List(numbers.into_iter().map(|n| Value::Integer(signed(n))).collect());
-    let panels = k.div_ceil(PANEL);
     let batches: Vec<String> = (1..=MOST_BATCH).map(|n| format!("batch-{n}")).collect();
     let staging = ["complete", "streamed"]
         .into_iter()
@@ -87,7 +86,8 @@ fn product(space: &mut Space, operation: &str, extents: GemmExtents) {
         ("columns", range(1, TILES / 2), "partitions of the columns"),
         (
             "inner",
-            range(2, MOST_INNER.min(panels)),
+            // More than there are panels leave the last partition empty: a rule, so that one definition serves all extents.
+            range(2, MOST_INNER),
             "partitions of the axis that is summed over",
         ),
         (
