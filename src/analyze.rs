@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use analyzer::{Analysis, AnalyzeError};
+use analyzer::{Analysis, AnalyzeError, Known};
 use clap::Args;
 use cohort::{CohortDir, Snapshot};
 use coordinator::ExitCode;
@@ -51,7 +51,18 @@ pub(crate) fn analyze(cohort: &Path, report: &Path, format: Format) -> Result<Ex
             report.display()
         )));
     }
-    let (analysis, code) = match analyzer::analyze_with(&snapshot, report, &parameters(&snapshot)) {
+    let timeline = |case: &str| match crate::profile::timeline(&snapshot, case) {
+        Ok(timeline) => timeline,
+        Err(failure) => {
+            narrate(&format!("note: the page draws `{case}` without its profile: {failure}"));
+            None
+        }
+    };
+    let known = Known {
+        parameters: parameters(&snapshot),
+        timeline: &timeline,
+    };
+    let (analysis, code) = match analyzer::analyze(&snapshot, report, &known) {
         Ok(analysis) => (analysis, ExitCode::Done),
         Err(AnalyzeError::NoCorrectCase { analysis, report }) => {
             narrate(&format!(

@@ -69,7 +69,7 @@ enum Command {
     Verify(verify::Arguments),
     /// Evaluate a cohort and write its report.
     Analyze(analyze::Arguments),
-    /// Show where the time of a case went, as a unit model saw it.
+    /// Show where the time of a case went, phase by phase over workers or tiles.
     Profile(profile::Arguments),
     /// Say why one case is faster than another: plans, phases, and how each estimate saw it.
     Explain(explain::Arguments),

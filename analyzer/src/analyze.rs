@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use cohort::Snapshot;
+use target_api::Timeline;
 
 use crate::analysis::Analysis;
 use crate::collect::collect;
@@ -16,29 +17,39 @@ use crate::rows::evaluate;
 /// Name of the page in a report.
 const PAGE: &str = "report.html";
 
+/// What is known of a cohort beside what lies in it: the caller knows its target.
+pub struct Known<'a> {
+    /// For each workload the attributes that are a plan's parameters. The others follow from them; without this the page
+    /// can't tell the two apart.
+    pub parameters: BTreeMap<String, Vec<String>>,
+    /// The timeline of a case, where its run left one.
+    pub timeline: &'a dyn Fn(&str) -> Option<Timeline>,
+}
+
+impl Default for Known<'_> {
+    fn default() -> Self {
+        Self {
+            parameters: BTreeMap::new(),
+            timeline: &|_| None,
+        }
+    }
+}
+
 /// Analyses a cohort and writes its report into `report`, which is made if it is not there. Reads nothing but the
-/// snapshot and which logs lie in the cohort, and executes nothing; the same snapshot gives the same bytes.
+/// snapshot, which logs lie in the cohort and what `known` reads, and executes nothing; the same input gives the same
+/// bytes.
 ///
 /// Errors: [`AnalyzeError::NoCorrectCase`] when nothing can be compared, after the report was written all the same;
 /// every other error before anything was renamed into place, or by the operating system.
-pub fn analyze(snapshot: &Snapshot, report: &Path) -> Result<Analysis, AnalyzeError> {
-    analyze_with(snapshot, report, &BTreeMap::new())
-}
-
-/// [`analyze()`], where something is known of the target: for each workload the attributes that are a plan's parameters. The
-/// others follow from them; without this the page can't tell the two apart.
-pub fn analyze_with(
-    snapshot: &Snapshot,
-    report: &Path,
-    parameters: &BTreeMap<String, Vec<String>>,
-) -> Result<Analysis, AnalyzeError> {
+pub fn analyze(snapshot: &Snapshot, report: &Path, known: &Known<'_>) -> Result<Analysis, AnalyzeError> {
     let mut analysis = evaluate(&dataset(snapshot)?)?;
     fs_err::create_dir_all(report)?;
     let links = page::Links::find(snapshot.frozen.dir(), report)?;
     let page = page::render(&page::Input {
         analysis: &analysis,
         links: &links,
-        parameters,
+        parameters: &known.parameters,
+        timelines: &page::timelines(&analysis, known.timeline),
     })?;
     write_with(&mut analysis, &[(PAGE, page)], report)?;
     if analysis.has_winner() {

@@ -33,6 +33,6 @@ pub mod tables;
 mod winner;
 
 pub use analysis::Analysis;
-pub use analyze::{analyze, analyze_with, dataset};
+pub use analyze::{Known, analyze, dataset};
 pub use dataset::Dataset;
 pub use error::AnalyzeError;

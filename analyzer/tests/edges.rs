@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use analyzer::report::{markdown, summary};
-use analyzer::{Analysis, AnalyzeError, analyze, tables};
+use analyzer::{Analysis, AnalyzeError, Known, analyze, tables};
 use cohort::{AdditionKind, BuildOutcome, CohortDir, Draft, Header, RecordWriter, Snapshot, WriterName};
 use common::{Fixture, measurement};
 use jiff::Timestamp;
@@ -105,7 +105,7 @@ fn no_correct_case_is_an_error_that_leaves_an_overview() {
     it.case("mlp", "other", "some", &[("model", 1.0, "ns")]);
     let folder = tempfile::tempdir().unwrap();
     let report = folder.path().join("reports/it");
-    match analyze(&freeze(&it, folder.path()), &report) {
+    match analyze(&freeze(&it, folder.path()), &report, &Known::default()) {
         Err(AnalyzeError::NoCorrectCase { report: at, analysis }) => {
             assert_eq!(at, report);
             assert_eq!(analysis.workloads[0].failures[0].reason, "no compiler");
@@ -131,10 +131,10 @@ fn the_same_cohort_gives_the_same_bytes() {
     let folder = tempfile::tempdir().unwrap();
     let snapshot = freeze(&it, folder.path());
     let (a, b) = (folder.path().join("a"), folder.path().join("b"));
-    analyze(&snapshot, &a).unwrap();
-    analyze(&snapshot, &b).unwrap();
+    analyze(&snapshot, &a, &Known::default()).unwrap();
+    analyze(&snapshot, &b, &Known::default()).unwrap();
     // A second time into the same folder: everything is replaced, nothing else is left.
-    analyze(&snapshot, &b).unwrap();
+    analyze(&snapshot, &b, &Known::default()).unwrap();
     let (a, b) = (files(&a), files(&b));
     assert_eq!(a.len(), 12);
     for (name, bytes) in &a {

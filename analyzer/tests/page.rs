@@ -10,12 +10,13 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use analyzer::Analysis;
-use analyzer::page::{self, Input, Links};
+use analyzer::page::{self, Input, Links, Profiled};
 use browser::{Browser, chromium};
 use common::{Fixture, typical};
 use planner::Value;
 use proptest::prelude::*;
 use serde_json::json;
+use target_api::{Lane, Span, Timeline};
 
 /// The page of an analysis.
 fn rendered(analysis: &Analysis) -> String {
@@ -24,6 +25,7 @@ fn rendered(analysis: &Analysis) -> String {
         analysis,
         links: &links,
         parameters: &parameters,
+        timelines: &BTreeMap::new(),
     };
     String::from_utf8(page::render(&input).unwrap()).unwrap()
 }
@@ -102,6 +104,7 @@ fn the_winner_is_repeated_from_its_parameters_alone() {
             analysis: &analysis,
             links: &Links::default(),
             parameters,
+            timelines: &BTreeMap::new(),
         };
         String::from_utf8(page::render(&input).unwrap()).unwrap()
     };
@@ -328,6 +331,103 @@ fn every_chart_is_drawn_at_every_width_in_light_dark_and_print() {
         }
         let wider = browser.eval("document.documentElement.scrollWidth - innerWidth");
         assert_eq!(wider, 0, "nothing but tables scrolls sideways at {width}");
+    }
+    browser.call("Page.printToPDF", &json!({}));
+    assert_eq!(browser.complaints, Vec::<String>::new());
+}
+
+/// The timeline of a run of so many lanes, each a little later than the one above.
+fn lanes(count: u32) -> Timeline {
+    let lane = |at: u32| {
+        let late = 1e5 * f64::from(at % 7);
+        let span = |phase: &str, start: f64, end: f64| Span {
+            phase: phase.to_owned(),
+            start,
+            end,
+        };
+        Lane {
+            name: format!("worker {at} (core {at})"),
+            spans: vec![
+                span("up", 0.0, 8e5 + late),
+                span("gelu", 15e5, 17e5),
+                span("down", 17e5, 30e5 - late),
+            ],
+        }
+    };
+    Timeline {
+        about: "call 3 of 8 in its last round; lanes are workers".to_owned(),
+        origin: "measured".to_owned(),
+        unit: "ns".to_owned(),
+        end: 30e5,
+        lanes: (0..count).map(lane).collect(),
+    }
+}
+
+/// Rectangles of a timeline: so many spans are drawn, and as many names of lanes.
+const DRAWN: &str = "(() => { const made = echarts.getInstanceByDom(document.querySelector('#timeline .chart')); const \
+                     option = made.getOption(); return [option.series.reduce((sum, one) => sum + one.data.length, 0), \
+                     option.yAxis[0].data.length]; })()";
+
+#[test]
+fn the_timeline_has_workers_where_a_run_left_a_profile() {
+    let Some(program) = chromium() else { return };
+    let timelines = BTreeMap::from([
+        ("cross-0-0".to_owned(), lanes(4)),
+        ("row-major".to_owned(), lanes(4)),
+        ("up-00".to_owned(), lanes(32)),
+    ]);
+    let page = page::render(&Input {
+        analysis: &RICH,
+        links: &Links::default(),
+        parameters: &BTreeMap::new(),
+        timelines: &timelines,
+    });
+    let (_folder, mut browser) = open(&String::from_utf8(page.unwrap()).unwrap(), &program);
+    browser.eval("void document.querySelector('#timeline').scrollIntoView()");
+    browser.wait("!!echarts.getInstanceByDom(document.querySelector('#timeline .chart'))");
+    // The winner above the control: four workers and a heading each.
+    assert_eq!(browser.eval(DRAWN), json!([24, 10]));
+    let said = "document.querySelector('#timeline .where').textContent";
+    assert!(browser.eval(said).as_str().unwrap().contains("cross-0-0: call 3 of 8"));
+    let pick = |case: &str| {
+        format!(
+            "[...document.querySelectorAll('#rows tr')].find(row => row.querySelector('.name span')?.textContent === '{case}').click()"
+        )
+    };
+    browser.eval(&pick("up-00"));
+    browser.eval("void document.querySelector('#timeline').scrollIntoView()");
+    browser.wait(&format!("({DRAWN})[1] === 38"));
+    // Without a profile its medians stand for it, and how to see more is said.
+    browser.eval(&pick("up-01"));
+    browser.eval("void document.querySelector('#timeline').scrollIntoView()");
+    browser.wait(&format!("({DRAWN})[1] === 2"));
+    assert!(browser.eval(said).as_str().unwrap().contains("--html FILE"));
+    assert_eq!(browser.complaints, Vec::<String>::new());
+}
+
+#[test]
+fn a_profile_is_a_page_of_its_own() {
+    let timeline = lanes(4);
+    let page = page::render_profile(&Profiled {
+        case: "a <b> case",
+        workload: "mlp",
+        plan: "up:1x1x1",
+        timeline: &timeline,
+    });
+    let page = String::from_utf8(page.unwrap()).unwrap();
+    assert!(page.contains("a &lt;b&gt; case") && page.contains("3.000 ms (measured)"));
+    let row = "<td>worker 1 (core 1)</td><td class=\"n\">0.9000</td><td class=\"n\">0.2000</td><td \
+               class=\"n\">1.200</td><td class=\"n\">0.7000</td><td class=\"n\">76.7 %</td>";
+    assert!(page.contains(row));
+    let Some(program) = chromium() else { return };
+    let (_folder, mut browser) = open(&page, &program);
+    for (width, scheme) in [(1400, "light"), (820, "dark"), (390, "light")] {
+        browser.resize(width, 900);
+        browser.media(scheme, "");
+        browser.wait("document.documentElement.dataset.ready === 'true'");
+        assert_eq!(browser.eval(DRAWN), json!([12, 4]));
+        let wider = browser.eval("document.documentElement.scrollWidth - innerWidth");
+        assert_eq!(wider, 0, "nothing but the table scrolls sideways at {width}");
     }
     browser.call("Page.printToPDF", &json!({}));
     assert_eq!(browser.complaints, Vec::<String>::new());

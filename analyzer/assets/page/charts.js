@@ -1,7 +1,6 @@
 // Charts are drawn when they come into view, and again when what they show has changed.
 
 const charts = new Map();
-let echarts = null;
 
 // The workload that charts show: the filter's, else that of the picked case, else the last one.
 let charted = 0;
@@ -64,14 +63,6 @@ function refresh(made, evenHidden = false) {
   made.instance.setOption({ ...common(), ...option }, { notMerge: true });
 }
 
-const common = () => ({
-  animation: false, backgroundColor: "transparent",
-  textStyle: { fontFamily: theme.font, color: theme.ink },
-  tooltip: tooltip(),
-});
-const tooltip = (more = {}) => ({ trigger: "item", confine: true, transitionDuration: 0, backgroundColor: theme.page, borderColor: theme.line, padding: [6, 9], textStyle: { color: theme.ink, fontFamily: theme.font }, ...more });
-const legend = (more = {}) => ({ type: "scroll", top: 0, left: 0, right: 8, itemWidth: 12, itemHeight: 12, itemGap: 14, textStyle: { color: theme.ink, fontSize: 12 }, pageTextStyle: { color: theme.soft }, pageIconColor: theme.mark, pageIconInactiveColor: theme.line, ...more });
-
 let waiting = 0;
 function soon(delay = 40) {
   clearTimeout(waiting);
@@ -95,8 +86,6 @@ when("pick", () => {
 });
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { readTheme(); allStale(); });
 
-// Paper has its own width, which is not known before the page is laid out for it: A4 and Letter both have this much.
-const PAPER = "680px";
 window.addEventListener("beforeprint", () => {
   startCharts();
   readTheme();
@@ -107,18 +96,6 @@ window.addEventListener("afterprint", () => {
   for (const made of charts.values()) made.box.style.width = "";
   allStale();
 });
-
-// The library is text until now, so that reading it delays neither the answer nor the table.
-function startCharts() {
-  if (echarts) return;
-  const held = byId("echarts");
-  const script = document.createElement("script");
-  script.textContent = held.textContent;
-  document.head.append(script);
-  script.remove();
-  held.remove();
-  echarts = window.echarts;
-}
 
 // A list to choose from that keeps its choice by name.
 function chooser(label, made, options, first) {
@@ -157,4 +134,3 @@ function pager(made) {
   made.follow = (row) => { const place = row < 0 ? -1 : rankedRows().indexOf(row); if (place >= 0 && (place < made.start || place >= made.start + PAGE)) made.start = Math.floor(place / PAGE) * PAGE; };
   return [before, label, after, control];
 }
-const shortName = (name, most) => (name.length > most ? `${name.slice(0, Math.ceil((most - 1) / 2))}…${name.slice(name.length - Math.floor((most - 1) / 2))}` : name);

@@ -1,8 +1,5 @@
 // How families are marked: by colour and by shape, the same in all charts (and in the report's pictures).
 
-// Okabe and Ito's palette without black and yellow; dark pages take lighter tones of the same hues.
-const LIGHT = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#777777"];
-const DARK = ["#4aa3df", "#f0813a", "#2fc79a", "#dd95bd", "#f0b93a", "#8fd0f5", "#a3a3a3"];
 const SHAPES = [
   "circle", "rect", "triangle", "diamond",
   "path://M0,0L10,0L5,9Z",
@@ -10,18 +7,6 @@ const SHAPES = [
   "path://M3.5,0H6.5V3.5H10V6.5H6.5V10H3.5V6.5H0V3.5H3.5Z",
 ];
 const STAR = "path://M5,0L6.2,3.5L10,3.6L7,5.9L8.1,9.5L5,7.4L1.9,9.5L3,5.9L0,3.6L3.8,3.5Z";
-
-let dark = false;
-let theme = {};
-function readTheme() {
-  dark = !printing && matchMedia("(prefers-color-scheme: dark)").matches;
-  const style = getComputedStyle(document.documentElement);
-  const named = (name) => style.getPropertyValue(`--${name}`).trim();
-  theme = printing
-    ? { ink: "#111111", soft: "#444444", line: "#cccccc", page: "#ffffff", mark: "#00527f", font: getComputedStyle(document.body).fontFamily }
-    : { ink: named("ink"), soft: named("soft"), line: named("line"), page: named("page"), mark: named("mark"), font: getComputedStyle(document.body).fontFamily };
-}
-const palette = () => (dark ? DARK : LIGHT);
 
 const familyNames = data.workloads.map((workload, at) => {
   const names = [];

@@ -1,9 +1,5 @@
 // Phases of the cases, stacked.
 
-// Colour and pattern say which phase: patterns alone tell them apart.
-const PATTERNS = [null, { symbol: "rect", dashArrayX: [1, 0], dashArrayY: [2, 5], rotation: -Math.PI / 4 }, { symbol: "circle", dashArrayX: [[8, 8], [0, 8, 8, 0]], dashArrayY: [6, 0], symbolSize: 0.7 }, { symbol: "rect", dashArrayX: [1, 0], dashArrayY: [2, 5], rotation: Math.PI / 4 }, { symbol: "rect", dashArrayX: [1, 0], dashArrayY: [3, 3], rotation: Math.PI / 2 }];
-const phaseLook = (index) => ({ color: palette()[index % 7], decal: PATTERNS[index % PATTERNS.length] ? { ...PATTERNS[index % PATTERNS.length], color: dark ? "rgba(0,0,0,0.22)" : "rgba(255,255,255,0.24)" } : { symbol: "none" } });
-
 // [{ name, value(row) }] by phase or by kind, in the order of time.
 function phaseParts(workload, by) {
   if (by !== "kind") return workload.phases.map((phase) => ({ name: phase.name, value: (row) => phase.values[row - workload.first] }));

@@ -3,7 +3,6 @@
 const ROW = 30;
 // So many rows are printed; the rest is in `summary.csv`.
 const PRINTED = 300;
-let printing = false;
 const grid = byId("grid");
 const body = byId("rows");
 const heads = [...document.querySelectorAll("#table th")];

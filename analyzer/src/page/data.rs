@@ -6,12 +6,14 @@
 use std::collections::{BTreeMap, HashMap};
 
 use serde::Serialize;
+use target_api::Timeline;
 
 use super::columns::{Words, natural_ranks, short};
 use super::components::{AttributeColumn, PhaseColumn, attributes, phases};
 use super::drift::{Drift, drift};
 use super::links::Links;
 use super::regret::{Curve, at_random, of_estimate};
+use super::timelines::TimelineData;
 use crate::analysis::{Analysis, CaseRow, EstimateRow, WorkloadRow};
 use crate::collect::has_bias;
 use crate::dataset::{Attempt, Setup};
@@ -32,6 +34,8 @@ pub struct Data {
     pub workloads: Vec<WorkloadData>,
     /// The cases of all workloads, in order.
     pub cases: Cases,
+    /// Timelines of some cases.
+    pub timelines: Vec<TimelineData>,
 }
 
 /// Columns of all cases.
@@ -128,7 +132,7 @@ pub struct EstimateColumn {
 impl Data {
     /// Projects an analysis.
     #[must_use]
-    pub fn of(analysis: &Analysis, links: &Links) -> Self {
+    pub fn of(analysis: &Analysis, links: &Links, timelines: &BTreeMap<String, Timeline>) -> Self {
         let (unit, one) = shown_unit(&analysis.setup.objective.unit);
         let mut cases = Cases::default();
         let mut workloads = Vec::new();
@@ -153,6 +157,10 @@ impl Data {
                 "layout-sweep try {}",
                 super::escape::shell(&analysis.setup.definition_path)
             ),
+            timelines: (0..)
+                .zip(&cases.name)
+                .filter_map(|(number, name)| Some(TimelineData::new(number, name, timelines.get(name)?, one)))
+                .collect(),
             workloads,
             cases,
         }

@@ -9,6 +9,8 @@ use super::data::Data;
 use super::escape::{self, text};
 use super::links::{FILES, Links};
 use super::models::models;
+use target_api::Timeline;
+
 use super::{grid, sections};
 use crate::analysis::{Analysis, WorkloadRow};
 use crate::error::AnalyzeError;
@@ -24,6 +26,8 @@ pub struct Input<'a> {
     pub links: &'a Links,
     /// For each workload the attributes that are a plan's parameters, as far as known.
     pub parameters: &'a BTreeMap<String, Vec<String>>,
+    /// Timelines of some cases, by name; see [`super::timelines()`].
+    pub timelines: &'a BTreeMap<String, Timeline>,
 }
 
 /// Charts: the id, the heading, what is shown and where its figures come from.
@@ -57,8 +61,8 @@ const CHARTS: &[(&str, &str, &str)] = &[
     (
         "timeline",
         "One case’s phases in time",
-        "The phases of the shown case one after another, above those of its control. Lanes are workers or tiles where a \
-         profile has them.",
+        "The phases of the shown case above those of its control: worker by worker or tile by tile where its run left a \
+         profile (what no phase covers is waiting), else its medians one after another.",
     ),
     (
         "regret",
@@ -85,10 +89,10 @@ const CHARTS: &[(&str, &str, &str)] = &[
 ///
 /// Errors: data that can't be written as JSON, which is a bug.
 pub fn render(input: &Input<'_>) -> Result<Vec<u8>, AnalyzeError> {
-    let data = Data::of(input.analysis, input.links);
+    let data = Data::of(input.analysis, input.links, input.timelines);
     let json = escape::json(&serde_json::to_string(&data)?);
     let mut out = String::with_capacity(json.len() + ECHARTS.len() + 400_000);
-    head(&mut out, input.analysis);
+    head(&mut out, &title(input.analysis));
     top(&mut out, input, &data);
     charts(&mut out);
     bottom(&mut out, input.analysis);
@@ -120,7 +124,8 @@ fn title(analysis: &Analysis) -> String {
     text(&format!("{} on {}", workloads.join(", "), analysis.setup.target))
 }
 
-fn head(out: &mut String, analysis: &Analysis) {
+/// Everything before the body; `title` is HTML.
+pub(super) fn head(out: &mut String, title: &str) {
     let _ = write!(
         out,
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{}</title>\
@@ -129,7 +134,7 @@ fn head(out: &mut String, analysis: &Analysis) {
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; script-src \
          'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'\">\
          <link rel=\"icon\" href=\"data:,\"><style>{STYLE}</style></head><body>\n",
-        title(analysis)
+        title
     );
 }
 

@@ -24,9 +24,13 @@ mod grid;
 pub mod html;
 pub mod links;
 mod models;
+pub mod profile;
 pub mod regret;
 mod sections;
+pub mod timelines;
 
 pub use data::Data;
 pub use html::{Input, render};
 pub use links::Links;
+pub use profile::{Profiled, render_profile};
+pub use timelines::timelines;

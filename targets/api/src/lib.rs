@@ -13,6 +13,7 @@ pub mod measurement;
 pub mod pattern;
 pub mod round;
 pub mod target;
+pub mod timeline;
 
 pub use command::{BuildFailure, BuildInfo, BuildUnit, Captured, CommandSpec, SourceFile};
 pub use constraints::{Answer, Constraints, Finalist, Mapping, SearchReport, SearchStep, SearchWidth, Survival, Why};
@@ -26,3 +27,4 @@ pub use target::{
     Built, Configured, Exclusive, Input, InputSet, Objective, OptionError, Options, Pairing, Probe, Program,
     RunRequest, Target, Topic,
 };
+pub use timeline::{Lane, Span, Timeline};

@@ -14,6 +14,7 @@ use crate::machine::{Host, Machine, Tool, ToolSpec};
 use crate::measurement::{Malformed, Measurement, Verdict};
 use crate::pattern::SourcePattern;
 use crate::round::{LockHolder, Places, Round, RoundCaptured};
+use crate::timeline::Timeline;
 
 /// The table of a definition that is named after its target.
 pub type Options = toml::Table;
@@ -116,6 +117,13 @@ pub trait Target: Send + Sync {
             key: "costs".to_owned(),
             message: format!("target `{}` takes no cost table", self.id()),
         })
+    }
+
+    /// The timeline of the run that left this profile (the text of `profile.json` beside the case); `None` where runs
+    /// leave none.
+    fn timeline(&self, profile: &str) -> Result<Option<Timeline>, Malformed> {
+        let _ = profile;
+        Ok(None)
     }
 
     /// The target with its options on that machine.

@@ -31,6 +31,8 @@ pub const COMPILER: &str = "compiler";
 pub const HARNESS: &str = "harness";
 /// The file that objects and harness agree on.
 const HEADER: &str = "layout_sweep.h";
+/// The timeline of one call, beside the case's logs.
+const PROFILE_FILE: &str = "profile.json";
 /// The assembly text that is checked for spills.
 const ASSEMBLY: &str = "gemm.s";
 
@@ -265,6 +267,7 @@ impl Configured for Configuration {
             case_first: request.round % 2 == 1,
             control,
             case,
+            profile: Some(request.case_dir.join(PROFILE_FILE)),
         });
         let program = request
             .harness

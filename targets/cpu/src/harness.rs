@@ -11,7 +11,7 @@ pub const ABI: u32 = 1;
 
 /// Sources of the harness, by file name; `harness.c` is the one to compile, `layout_sweep.h` is what objects include.
 #[must_use]
-pub fn harness_sources() -> [(&'static str, &'static str); 10] {
+pub fn harness_sources() -> [(&'static str, &'static str); 11] {
     [
         ("clock.h", include_str!("c/clock.h")),
         ("harness.c", include_str!("c/harness.c")),
@@ -23,6 +23,7 @@ pub fn harness_sources() -> [(&'static str, &'static str); 10] {
         ("plan.h", include_str!("c/plan.h")),
         ("pool.h", include_str!("c/pool.h")),
         ("run.h", include_str!("c/run.h")),
+        ("spans.h", include_str!("c/spans.h")),
     ]
 }
 
@@ -63,6 +64,8 @@ pub struct RunRequest<'a> {
     pub control: PlanObjects,
     /// The case; `None` measures the control alone.
     pub case: Option<PlanObjects>,
+    /// Where the timeline of one call goes, if it is wanted: a [`CallProfile`].
+    pub profile: Option<PathBuf>,
 }
 
 /// Arguments of the harness for one run, without the program's name.
@@ -81,6 +84,9 @@ pub fn run_arguments(request: &RunRequest<'_>) -> Vec<String> {
         format!("warm_case={}", u8::from(request.warm_case)),
         format!("case_first={}", u8::from(request.case_first)),
     ];
+    if let Some(path) = &request.profile {
+        arguments.push(format!("profile={}", path.display()));
+    }
     for (product, weights) in request.products.iter().zip(&request.weights) {
         let activation = product.activation.as_deref().unwrap_or("-");
         let (inner, features) = (product.extents.inner, product.extents.features);
@@ -163,6 +169,49 @@ pub struct CallSample {
     pub involuntary_switches: u64,
     /// The check.
     pub error: OutputError,
+}
+
+/// A phase as a profile names it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PhaseName {
+    /// As in [`PhaseTime`].
+    pub name: String,
+    /// As in [`PhaseTime`].
+    pub kind: String,
+}
+
+/// One worker of a profile.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WorkerSpans {
+    /// The core that it was pinned to.
+    pub core: u32,
+    /// Spans beyond those that are kept.
+    pub dropped: u64,
+    /// Place in [`CallProfile::phases`], start and end in nanoseconds since the call began, in order of time.
+    pub spans: Vec<(usize, u64, u64)>,
+}
+
+/// What the harness writes where a profile is wanted: when each worker was in which phase, in the counted call of the case
+/// that is the middle one by time.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CallProfile {
+    /// `profile`.
+    pub kind: String,
+    /// See [`ABI`].
+    pub abi: u32,
+    /// Its pair, from 0.
+    pub pair: u32,
+    /// How many pairs there were.
+    pub pairs: u32,
+    /// Its wall time.
+    pub wall_ns: f64,
+    /// Its phases.
+    pub phases: Vec<PhaseName>,
+    /// Its workers.
+    pub workers: Vec<WorkerSpans>,
 }
 
 /// What the used cores gave just then, all at once; index: worker.

@@ -20,6 +20,7 @@ pub mod machine;
 pub mod options;
 mod planning;
 pub mod problem;
+pub mod profile;
 pub mod reference;
 pub mod report;
 pub mod rules;

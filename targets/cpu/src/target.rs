@@ -1,6 +1,8 @@
 //! The CPU as the registry holds it.
 
-use target_api::{Captured, Configured, Host, Machine, Malformed, OptionError, Options, Probe, Target, Tool, ToolSpec};
+use target_api::{
+    Captured, Configured, Host, Machine, Malformed, OptionError, Options, Probe, Target, Timeline, Tool, ToolSpec,
+};
 
 use crate::configured::{COMPILER, Configuration, harness_unit};
 use crate::describe::describe;
@@ -8,6 +10,7 @@ use crate::harness::machine_arguments;
 use crate::isa::Isa;
 use crate::machine::{self, best_isa};
 use crate::options::CpuOptions;
+use crate::profile::timeline;
 
 /// The host's own CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -70,6 +73,10 @@ impl Target for Cpu {
 
     fn describe(&self, machine: &Machine) -> Vec<(String, String)> {
         describe(machine)
+    }
+
+    fn timeline(&self, profile: &str) -> Result<Option<Timeline>, Malformed> {
+        timeline(profile).map(Some)
     }
 
     fn configure(&self, options: &Options, machine: &Machine) -> Result<Box<dyn Configured>, OptionError> {

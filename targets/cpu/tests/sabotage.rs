@@ -187,6 +187,7 @@ fn misuse_ends_with_a_message_and_no_result() {
         case_first: false,
         control: object,
         case: None,
+        profile: None,
     };
     let message = shop.harness(&target_cpu::harness::run_arguments(&request)).unwrap_err();
     assert!(message.contains("other extents"), "{message}");

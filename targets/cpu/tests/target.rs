@@ -183,7 +183,7 @@ fn measured_configured_built_run_and_read() {
         assert_eq!(round.values(Of::Case).len(), 2);
         assert_eq!(round.values(Of::Control).len(), if at > 0 { 2 } else { 0 });
         assert!(round.probes.iter().all(|probe| probe.peak_gflops > 0.1));
-        let error = round.error.unwrap();
+        let error = round.error.clone().unwrap();
         assert_eq!(error.elements, 29 * 40);
         assert!(error.max_absolute.unwrap() <= error.tolerance);
         let kinds = ["pack", "compute", "reduce", "elementwise", "wait"];
@@ -200,6 +200,7 @@ fn measured_configured_built_run_and_read() {
                 sample.phases
             );
         }
+        timeline_agrees(&folder.path().join("profile.json"), &round, plan_threads(&plan));
         // The phases that the model predicts are those that the harness measures.
         let analytic = cpu.estimators()[1].estimate(&workload, &plan).unwrap();
         let predicted: Vec<&str> = analytic.parts.iter().map(|(name, _)| name.as_str()).collect();
@@ -228,6 +229,52 @@ fn measured_configured_built_run_and_read() {
         .parse_run(&workload, &execute(&cpu.run(&request), folder.path()))
         .unwrap();
     assert!(matches!(&round.verdict, Verdict::Incorrect { reason } if reason.contains("the result is wrong")));
+}
+
+fn plan_threads(plan: &planner::Plan) -> usize {
+    let threads = plan.attributes.get("threads").and_then(planner::Value::as_integer);
+    usize::try_from(threads.unwrap()).unwrap()
+}
+
+/// The timeline beside the case is that of one of its counted calls: the mean over its lanes is what the call says of each
+/// phase, and what it says of waiting is what no span covers.
+fn timeline_agrees(profile: &std::path::Path, round: &target_api::Measurement, threads: usize) {
+    let text = std::fs::read_to_string(profile).unwrap();
+    let timeline = Cpu.timeline(&text).unwrap().unwrap();
+    assert_eq!((timeline.lanes.len(), timeline.origin.as_str()), (threads, "measured"));
+    let own = |sample: &&target_api::Sample| sample.of == Of::Case && !sample.warm_up;
+    let call = round
+        .samples
+        .iter()
+        .filter(own)
+        .find(|sample| (sample.value - timeline.end).abs() < 1e-6 * timeline.end)
+        .expect("no call took as long as the timeline says");
+    for lane in &timeline.lanes {
+        assert!(lane.spans.windows(2).all(|two| two[0].end <= two[1].start), "{lane:?}");
+        assert!(lane.spans.iter().all(|span| span.end <= timeline.end + 1.0), "{lane:?}");
+    }
+    for phase in &call.phases {
+        let lanes = timeline.lanes.iter();
+        let times: Vec<f64> = lanes
+            .map(|lane| {
+                if phase.kind == "wait" {
+                    timeline.end - lane.busy()
+                } else {
+                    lane.time_in(&phase.name)
+                }
+            })
+            .collect();
+        let mean = times.iter().sum::<f64>() / threads as f64;
+        // Ends of spans are whole nanoseconds.
+        let spans = timeline.lanes.iter().map(|lane| lane.spans.len()).max().unwrap_or(0);
+        assert!(
+            (mean - phase.value).abs() <= 2.0 * (spans + 1) as f64,
+            "{}: {mean} of {}",
+            phase.name,
+            phase.value
+        );
+    }
+    assert!(Cpu.timeline("{}").is_err());
 }
 
 #[test]
@@ -373,7 +420,7 @@ fn reports_become_measurements() {
     assert_eq!(round.facts["huge_pages"], "50 % granted");
     assert_eq!(round.samples[0].phases[0].kind, "compute");
     assert_eq!(round.samples[0].extra["involuntary_switches"], 2.0);
-    let error = round.error.unwrap();
+    let error = round.error.clone().unwrap();
     assert_eq!(
         (error.max_absolute, error.tolerance, error.elements),
         (Some(3e-6), 2e-5, 15)

@@ -1,10 +1,13 @@
 //! The tile array as the registry holds it.
 
 use planner::costs::CostTable as Families;
-use target_api::{Captured, Configured, Host, Machine, Malformed, OptionError, Options, Probe, Target, Tool, ToolSpec};
+use target_api::{
+    Captured, Configured, Host, Machine, Malformed, OptionError, Options, Probe, Target, Timeline, Tool, ToolSpec,
+};
 
 use crate::configured::Configuration;
 use crate::options::IpuOptions;
+use crate::profile;
 
 /// Name of the tool that runs the unit model: this program itself.
 pub const UNIT_MODEL: &str = "unit-model";
@@ -60,6 +63,11 @@ impl Target for Ipu21 {
         options.insert("costs".to_owned(), toml::Value::Table(table));
         IpuOptions::parse(&options)?;
         Ok(options)
+    }
+
+    fn timeline(&self, profile: &str) -> Result<Option<Timeline>, Malformed> {
+        let profile = serde_json::from_str(profile).map_err(|error| Malformed(error.to_string()))?;
+        Ok(Some(profile::timeline(&profile)))
     }
 
     fn configure(&self, options: &Options, machine: &Machine) -> Result<Box<dyn Configured>, OptionError> {

@@ -2,7 +2,8 @@
  *
  *   harness machine [CORE]
  *   harness run KEY=VALUE...      x, reference, tolerance, tokens, gemm (repeated), cores, pairs, warm_case, case_first,
- *                                 control.threads, control.carry, control.object (repeated), and the same for case
+ *                                 control.threads, control.carry, control.object (repeated), and the same for case;
+ *                                 profile: a file for the timeline of one call, if wanted
  *
  * Exit code 0: an object was printed, whatever it says; anything else: a message on stderr. */
 #define _GNU_SOURCE
@@ -11,6 +12,7 @@
 
 int main(int count, char **arguments)
 {
+    json_out = stdout;
     if (count >= 2 && !strcmp(arguments[1], "machine")) return machine_mode(count - 2, arguments + 2);
     if (count >= 2 && !strcmp(arguments[1], "run")) return run_mode(count - 2, arguments + 2);
     fail("expected a mode, `machine` or `run`", "");

@@ -1,29 +1,30 @@
-/* Writes one JSON object; commas are its own business. */
+/* Writes one JSON object, to `json_out`; commas are its own business. */
 #ifndef JSON_H
 #define JSON_H
 
 #include <math.h>
 #include <stdio.h>
 
+static FILE *json_out; /* set by `main` */
 static int json_first = 1;
 
 static void json_key(const char *key)
 {
-    if (!json_first) putchar(',');
+    if (!json_first) fputc(',', json_out);
     json_first = 0;
-    if (key) printf("\"%s\":", key);
+    if (key) fprintf(json_out, "\"%s\":", key);
 }
 
 static void json_open(const char *key, char bracket)
 {
     json_key(key);
-    putchar(bracket);
+    fputc(bracket, json_out);
     json_first = 1;
 }
 
 static void json_close(char bracket)
 {
-    putchar(bracket);
+    fputc(bracket, json_out);
     json_first = 0;
 }
 
@@ -32,32 +33,32 @@ static void json_number(const char *key, double value)
 {
     json_key(key);
     if (isfinite(value))
-        printf("%.9g", value);
+        fprintf(json_out, "%.9g", value);
     else
-        fputs("null", stdout);
+        fputs("null", json_out);
 }
 
 static void json_integer(const char *key, long long value)
 {
     json_key(key);
-    printf("%lld", value);
+    fprintf(json_out, "%lld", value);
 }
 
 static void json_flag(const char *key, int value)
 {
     json_key(key);
-    fputs(value ? "true" : "false", stdout);
+    fputs(value ? "true" : "false", json_out);
 }
 
 static void json_text(const char *key, const char *value)
 {
     json_key(key);
-    putchar('"');
+    fputc('"', json_out);
     for (; *value; value++) {
-        if (*value == '"' || *value == '\\') putchar('\\');
-        if ((unsigned char)*value >= ' ') putchar(*value);
+        if (*value == '"' || *value == '\\') fputc('\\', json_out);
+        if ((unsigned char)*value >= ' ') fputc(*value, json_out);
     }
-    putchar('"');
+    fputc('"', json_out);
 }
 
 #endif

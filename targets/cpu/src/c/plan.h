@@ -7,6 +7,7 @@
 #include "layout_sweep.h"
 #include "memory.h"
 #include "pool.h"
+#include "spans.h"
 
 enum { MAX_GEMMS = 16, MAX_PHASES = MAX_GEMMS * 4 + 1, NAME_LENGTH = 64 };
 
@@ -43,6 +44,7 @@ struct plan {
     struct barrier barrier;
     double spent[MAX_WORKERS][MAX_PHASES]; /* ticks */
     long switches[MAX_WORKERS];
+    struct track track[MAX_WORKERS]; /* of the last call */
 };
 
 static int add_phase(struct plan *p, const char *name, const char *suffix, const char *kind)
@@ -125,12 +127,14 @@ static void load_plan(struct plan *p, const struct product *products, long token
 struct meter {
     double *spent;
     uint64_t mark;
+    struct track *track;
 };
 
 static inline void charge(struct meter *m, int phase)
 {
     const uint64_t now = ticks();
     m->spent[phase] += (double)(now - m->mark);
+    note(m->track, phase, m->mark, now);
     m->mark = now;
 }
 
@@ -214,7 +218,9 @@ static void run_plan(int w, void *context)
 {
     struct plan *p = context;
     const long before = involuntary_switches();
-    struct meter meter = {p->spent[w], ticks()};
+    struct meter meter = {p->spent[w], ticks(), &p->track[w]};
+    p->track[w].count = 0;
+    p->track[w].dropped = 0;
     for (int i = 0; i < p->phases; i++) p->spent[w][i] = 0;
     if (p->carry)
         run_carried(p, w, &meter);

@@ -91,7 +91,7 @@ static void pool_settle(void)
 
 struct span {
     double ns;
-    uint64_t ticks;
+    uint64_t first, ticks;
 };
 
 /* Runs `run` on the first `workers` workers. They are woken before the clock starts: waking is not the plan's work. */
@@ -117,6 +117,7 @@ static struct span pool_run(int workers, job run, void *context)
     if (workers > 1)
         for (int n = 0; atomic_load(&pool.done) != workers - 1;) spin(&n);
     span.ticks = ticks() - first;
+    span.first = first;
     span.ns = now_ns() - start;
     return span;
 }

@@ -7,6 +7,7 @@
 #include "json.h"
 #include "peak.h"
 #include "plan.h"
+#include "spans.h"
 
 enum { PROBE_SLICES = 6, SLICE_NS = 500000 };
 
@@ -22,6 +23,7 @@ struct call {
     double phase_ns[MAX_PHASES];
     long switches;
     struct error error;
+    struct kept kept; /* only where a profile is wanted */
 };
 
 struct probe {
@@ -29,7 +31,7 @@ struct probe {
 };
 
 static struct {
-    const char *x_path, *reference_path;
+    const char *x_path, *reference_path, *profile_path;
     double tolerance;
     long tokens;
     int products, pairs, warm_case, case_first, cores;
@@ -77,6 +79,7 @@ static void parse_run(int count, char **arguments)
         const char *key = arguments[i];
         if (!strcmp(key, "x")) run.x_path = value;
         else if (!strcmp(key, "reference")) run.reference_path = value;
+        else if (!strcmp(key, "profile")) run.profile_path = value;
         else if (!strcmp(key, "tolerance")) run.tolerance = strtod(value, NULL);
         else if (!strcmp(key, "tokens")) run.tokens = atol(value);
         else if (!strcmp(key, "pairs")) run.pairs = atoi(value);
@@ -157,6 +160,7 @@ static void call_plan(struct plan *p, int warm_up, int pair)
     c->phase_ns[p->wait_phase] = c->span.ns - worked;
     for (int w = 0; w < p->threads; w++) c->switches += p->switches[w];
     c->error = compare(output->data);
+    if (run.profile_path) c->kept = keep(p->track, p->threads);
 }
 
 static void load_inputs(void)
@@ -249,6 +253,54 @@ static void print_probe(const struct probe *p)
     json_close('}');
 }
 
+static int by_time(const void *a, const void *b)
+{
+    const struct call *p = *(struct call *const *)a, *q = *(struct call *const *)b;
+    return (p->span.ns > q->span.ns) - (p->span.ns < q->span.ns);
+}
+
+/* The counted call of `plan` in the middle by time: one that is as usual. */
+static const struct call *usual_call(const struct plan *plan)
+{
+    struct call **own = malloc((size_t)run.calls * sizeof *own);
+    int n = 0;
+    if (!own) fail("out of memory", "");
+    for (int i = 0; i < run.calls; i++)
+        if (run.call[i].plan == plan && !run.call[i].warm_up) own[n++] = &run.call[i];
+    qsort(own, (size_t)n, sizeof *own, by_time);
+    const struct call *middle = n ? own[(n - 1) / 2] : NULL;
+    free(own);
+    return middle;
+}
+
+/* The timeline of the usual call of what is measured. */
+static void write_profile(const struct plan *plan)
+{
+    const struct call *c = usual_call(plan);
+    if (!c) return;
+    json_out = fopen(run.profile_path, "w");
+    if (!json_out) fail("can't write the profile", run.profile_path);
+    json_open(NULL, '{');
+    json_text("kind", "profile");
+    json_integer("abi", LAYOUT_SWEEP_ABI);
+    json_integer("pair", c->pair);
+    json_integer("pairs", run.pairs);
+    json_number("wall_ns", c->span.ns);
+    json_open("phases", '[');
+    for (int i = 0; i < plan->phases; i++) {
+        json_open(NULL, '{');
+        json_text("name", plan->phase[i].name);
+        json_text("kind", plan->phase[i].kind);
+        json_close('}');
+    }
+    json_close(']');
+    print_kept(&c->kept, plan->threads, c->span.first, c->span.ns / (double)c->span.ticks, run.core);
+    json_close('}');
+    if (fputc('\n', json_out) == EOF || fclose(json_out)) fail("can't write the profile", run.profile_path);
+    json_out = stdout;
+    json_first = 1;
+}
+
 static int run_mode(int count, char **arguments)
 {
     parse_run(count, arguments);
@@ -280,6 +332,7 @@ static int run_mode(int count, char **arguments)
         if (paired && !case_first) call_plan(&run.candidate, 0, pair);
     }
     take_probe();
+    if (run.profile_path) write_profile(paired ? &run.candidate : &run.control);
 
     int sound = 1;
     json_open(NULL, '{');

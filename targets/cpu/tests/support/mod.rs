@@ -161,6 +161,7 @@ impl Workshop {
             case_first: false,
             control,
             case,
+            profile: None,
         };
         let text = self.harness(&run_arguments(&request)).unwrap();
         serde_json::from_str(&text).unwrap_or_else(|e| panic!("{e}: {text}"))
