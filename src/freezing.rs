@@ -118,6 +118,10 @@ fn header(planning: &Planning, selection: &Selection) -> Result<Header, Failure>
     Ok(Header {
         target: planning.configured.target().to_owned(),
         objective: (objective.name.to_owned(), objective.unit.to_owned()),
+        inverse_of: planning
+            .configured
+            .inverse_of()
+            .map(|number| (number.name.to_owned(), number.unit.to_owned())),
         definition: definition.source.text.clone(),
         options: planning.configured.options(),
         workloads,

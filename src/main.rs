@@ -20,6 +20,7 @@ mod place;
 mod plan;
 mod planning;
 mod profile;
+mod profile_tiles;
 mod programs;
 mod progress;
 mod registry;

@@ -8,11 +8,12 @@ use cohort::{Case, CohortDir, Snapshot};
 use coordinator::ExitCode;
 use serde::Serialize;
 use target_api::{Lane, Span, Timeline};
-use target_ipu21::profile::{Profile, Spread, Summary, spread, summary};
+use target_ipu21::profile::{Profile, Summary, summary};
 
 use crate::explain::unreadable;
 use crate::failure::Failure;
 use crate::output::{Format, narrate, print, print_json, table};
+use crate::profile_tiles::show;
 use crate::registry::target;
 
 /// Arguments of `profile`.
@@ -113,9 +114,8 @@ fn tile_profile(snapshot: &Snapshot, case: &str) -> Result<Option<Profile>, Fail
 /// One lane of the medians of a case's phases: what is known where no profile lies.
 fn medians(snapshot: &Snapshot, name: &str) -> Result<Timeline, Failure> {
     let dataset = analyzer::dataset(snapshot).map_err(unreadable)?;
-    let case = dataset.workloads.iter().flat_map(|workload| &workload.cases);
-    let case = case
-        .into_iter()
+    let mut cases = dataset.workloads.iter().flat_map(|workload| &workload.cases);
+    let case = cases
         .find(|case| case.name == name)
         .filter(|case| !case.phases.is_empty());
     let case = case.ok_or_else(|| {
@@ -127,17 +127,19 @@ fn medians(snapshot: &Snapshot, name: &str) -> Result<Timeline, Failure> {
     let mut spans = Vec::new();
     let mut end = 0.0;
     for phase in &case.phases {
-        spans.push(Span {
-            phase: phase.name.clone(),
-            start: end,
-            end: end + phase.median,
-        });
+        // What no span covers is waiting.
+        if phase.kind != "wait" {
+            spans.push(Span {
+                phase: phase.name.clone(),
+                start: end,
+                end: end + phase.median,
+            });
+        }
         end += phase.median;
     }
-    let simulated = dataset.setup.machine.contains_key("unit-model");
     Ok(Timeline {
         about: "no profile lies beside the case: medians of its phases, one after another".to_owned(),
-        origin: if simulated { "simulated" } else { "measured" }.to_owned(),
+        origin: dataset.setup.origin().to_owned(),
         unit: dataset.setup.objective.unit.clone(),
         end,
         lanes: vec![Lane {
@@ -164,114 +166,4 @@ fn show_timeline(case: &Case, timeline: &Timeline) {
     header.extend(&phases);
     header.push("waiting");
     print(&table(&header, rows.collect()));
-}
-
-fn show(profile: &Profile, summary: &Summary) {
-    print(&format!(
-        "{}\nsimulated: {} {}, kernels `{}`",
-        profile.plan, profile.cycles, profile.unit, profile.costs
-    ));
-    print("\nphases and work, in order");
-    print(&timeline(profile));
-    print("\nexchange: cycles in which lanes are busy, tile by tile (least/median/most)");
-    print(&lanes(profile));
-    print("\nkernels");
-    let rows = summary.kernels.iter().map(|kernel| {
-        let numbers = [
-            kernel.calls,
-            kernel.tiles,
-            kernel.tile_cycles,
-            kernel.busiest_tile,
-            kernel.longest_call,
-        ];
-        std::iter::once(kernel.kernel.clone())
-            .chain(numbers.map(|n| n.to_string()))
-            .collect()
-    });
-    let header = [
-        "kernel",
-        "calls",
-        "tiles",
-        "tile cycles",
-        "busiest tile",
-        "longest call",
-    ];
-    print(&table(&header, rows.collect()));
-    print("\noperations");
-    let rows = summary.operations.iter().map(|operation| {
-        vec![
-            operation.operation.clone(),
-            operation.exchange.to_string(),
-            operation.compute.to_string(),
-        ]
-    });
-    print(&table(&["operation", "exchange", "compute"], rows.collect()));
-    print("\nmemory: bytes on a tile at most (least/median/most)");
-    let memory = &profile.memory;
-    let rows = [
-        ("interleaved", &memory.interleaved),
-        ("standard", &memory.standard),
-        ("exchange tables", &memory.tables),
-    ];
-    let rows = rows.map(|(name, bytes)| vec![name.to_owned(), words(spread(bytes))]);
-    print(&table(&["region", "bytes"], rows.to_vec()));
-}
-
-fn timeline(profile: &Profile) -> String {
-    let mut rows = Vec::new();
-    for step in &profile.steps {
-        rows.push(vec![
-            step.start.to_string(),
-            step.name.clone(),
-            step.after_arrival.to_string(),
-            step.scheduled.to_string(),
-            step.arrival_spread.to_string(),
-            String::new(),
-        ]);
-        let work = spread(&step.segment.cycles);
-        rows.push(vec![
-            (step.start + step.after_arrival).to_string(),
-            step.segment.name.clone(),
-            work.most.to_string(),
-            String::new(),
-            String::new(),
-            words(work),
-        ]);
-    }
-    let header = [
-        "start",
-        "phase or work",
-        "cycles",
-        "scheduled",
-        "arrival spread",
-        "tiles (least/median/most)",
-    ];
-    table(&header, rows)
-}
-
-fn lanes(profile: &Profile) -> String {
-    let rows = profile.steps.iter().map(|step| {
-        let [ordinary, paired] = step.endpoint_bounds;
-        vec![
-            step.name.clone(),
-            format!("{} ({} paired)", step.transfers, step.paired),
-            words(spread(&step.lanes.send)),
-            words(spread(&step.lanes.receive)),
-            format!("{ordinary} / {paired}"),
-            step.scheduled.to_string(),
-        ]
-    });
-    let header = [
-        "phase",
-        "transfers",
-        "send",
-        "receive",
-        "bound ordinary / paired",
-        "scheduled",
-    ];
-    table(&header, rows.collect())
-}
-
-fn words(spread: Spread) -> String {
-    format!("{}/{}/{}", spread.least, spread.median, spread.most)
 }

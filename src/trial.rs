@@ -269,7 +269,6 @@ fn measure(
     result.map_err(|error| Failure::because(error.exit_code(), "the plan can't be measured", error))?;
     let snapshot = Snapshot::read(frozen.dir()).map_err(unreadable)?;
     let mut trial = read(&snapshot, case)?;
-    trial.unit = Some(planning.configured.objective().unit.to_owned());
     trial.origin = if planning.machine.class.contains_key("unit-model") {
         "simulated"
     } else {
@@ -284,6 +283,7 @@ fn read(snapshot: &Snapshot, case: &Chosen) -> Result<Trial, Failure> {
     let frozen = &snapshot.frozen;
     let dataset = analyzer::collect::collect(frozen.manifest(), frozen.additions(), &state).map_err(unreadable)?;
     let analysis = analyzer::rows::evaluate(&dataset).map_err(unreadable)?;
+    let objective = &analysis.setup.objective;
     let row = analysis.workloads.iter().find_map(|workload| workload.case(&case.name));
     let (Some(row), Some(of_case)) = (row, state.get(&case.name)) else {
         return Err(Failure::new(ExitCode::Failure, "the result was lost"));
@@ -307,8 +307,10 @@ fn read(snapshot: &Snapshot, case: &Chosen) -> Result<Trial, Failure> {
         origin: "",
         reason: row.reason.clone(),
         // The control is not run where values don't vary: then there is nothing beside the case's own.
-        value: row.value.or_else(|| median(&measurement?.values(Of::Case))),
-        unit: None,
+        value: row
+            .value
+            .or_else(|| Some(objective.shown(median(&measurement?.values(Of::Case))?))),
+        unit: Some(objective.unit.clone()),
         ratio_to_control: row.ratio.map(|ratio| ratio.median),
         gflops: row.gflops,
         share_of_peak: row.share_of_peak,
@@ -343,14 +345,20 @@ fn show(trial: &Trial) {
         return;
     };
     let number = |value: Option<f64>, digits: usize| value.map_or_else(|| "-".to_owned(), |v| format!("{v:.digits$}"));
+    // Nanoseconds and cycles are whole; rates are not.
+    let value = if value >= 1000.0 {
+        format!("{value:.0}")
+    } else {
+        format!("{value:.4}")
+    };
     let measured = if trial.pairs > 0 {
         let ratio = number(trial.ratio_to_control, 3);
         format!(
-            "{}: median of {} pairs {value:.0} {unit}, {ratio} of the control",
+            "{}: median of {} pairs {value} {unit}, ratio to the control {ratio} (below 1 is better)",
             trial.origin, trial.pairs
         )
     } else {
-        format!("{}: median of {} calls {value:.0} {unit}", trial.origin, trial.calls)
+        format!("{}: median of {} calls {value} {unit}", trial.origin, trial.calls)
     };
     let rate = if trial.gflops.is_some() {
         let (rate, share) = (number(trial.gflops, 1), number(trial.share_of_peak, 3));

@@ -94,6 +94,7 @@ fn dataset(cases: usize) -> Dataset {
             phases: Vec::new(),
             control_phases: Vec::new(),
             kinds: BTreeMap::new(),
+            left_out: BTreeMap::new(),
             times: Vec::new(),
             other: BTreeMap::new(),
             error: None,
@@ -106,6 +107,7 @@ fn dataset(cases: usize) -> Dataset {
             objective: Objective {
                 name: "time".to_owned(),
                 unit: "cycles".to_owned(),
+                larger_is_better: false,
             },
             machine: BTreeMap::new(),
             instance: BTreeMap::new(),

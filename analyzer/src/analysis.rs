@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use crate::across::{Across, OnWorkload, SinglePlan};
+pub use crate::coverage::{Coverage, FailureRow, RefusedRow, ScreenedRow};
 use crate::dataset::{Attempt, Chosen, Consent, ErrorFigures, Outcome, PhaseFigure, Setup};
 pub use crate::drift::{DisturbedRound, Drift, DriftPoint, DriftTest};
 pub use crate::judgement::{AtK, Ends, EstimateRow, Judgement, LineFigure, PhaseJudgement, TieRule};
@@ -78,11 +79,17 @@ pub struct CaseRow {
     pub attempts: Vec<Attempt>,
     /// Rounds that its pairs come from.
     pub rounds: usize,
+    /// Its place by ratio among the measured cases of its workload, confirmations left out, from 1; of equal ones the control
+    /// first, then in the cohort's order.
+    pub rank: Option<usize>,
     /// Counted pairs of case and control.
     pub pairs: usize,
     /// Pairs whose probe was disturbed (a call did more than 1.05 of what the probe says the machine could give): they
     /// count neither in `share_of_peak` nor in `normalised_value`.
     pub disturbed_probes: usize,
+    /// Pairs of calls that count in nothing, since one of them is no positive number: why, how many.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub left_out: BTreeMap<String, usize>,
     /// Rounds in which the control beside it took another time than usual; see [`Drift::disturbed`].
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub disturbed_rounds: Vec<u32>,
@@ -139,74 +146,21 @@ pub struct Winner {
     /// Its ratio to the control.
     pub ratio: Figure,
     /// Cases that can't be told from it (simultaneous bootstrap of the paired ratios), in the order of their ratios;
-    /// `null` when it has too few pairs itself.
+    /// `null` when it has too few pairs itself and nothing is known of the noise. Of cases with fewer than 6 pairs the noise
+    /// of all cases together decides, never their own range.
     pub ties: Option<Vec<String>>,
     /// The case and its ties, the simplest first: by the number of attributes that differ from the control's plan, then by
     /// the length of the canonical text, then by ratio.
     pub simplest_first: Vec<Member>,
     /// Share of resamples of every case's pairs in which another case comes out as the best.
     pub flip_rate: Option<f64>,
-    /// Cases with too few pairs to be told from anything, which may be better or worse.
+    /// Cases with too few pairs to be told from anything, which may be better or worse: only where no case has two pairs, so
+    /// that nothing is known of the noise.
     pub undecided: Vec<String>,
     /// Fresh builds of it, if there were any.
     pub confirmed: Vec<Confirmed>,
     /// Its ratio over the pairs of all these fresh builds: the headline gain, since they did not choose it.
     pub confirmed_ratio: Option<Figure>,
-}
-
-/// Cases that failed in one way.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct FailureRow {
-    /// The outcome.
-    pub outcome: Outcome,
-    /// Its reason.
-    pub reason: String,
-    /// The cases.
-    pub cases: Vec<String>,
-}
-
-/// Screened geometries of one operation in one orientation.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct ScreenedRow {
-    /// The operation.
-    pub operation: String,
-    /// The orientation.
-    pub orientation: String,
-    /// How many passed the screening, in decimal: a count may pass 64 bits.
-    pub count: String,
-}
-
-/// A plan that was asked for and that the target refuses: it never became a case.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct RefusedRow {
-    /// The name that it would have.
-    pub name: String,
-    /// The rule, its numbers, and the nearest legal plan.
-    pub reason: String,
-}
-
-/// What was looked at, and what was not.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Coverage {
-    /// Screened geometries.
-    pub screened: Vec<ScreenedRow>,
-    /// Product over the operations of the sums of their screened geometries, in decimal: plans that could be put
-    /// together from them. `null` without screening, or beyond 128 bits. Derived.
-    pub combinations: Option<String>,
-    /// Legal plans of the target's whole space, in decimal; `null` where they were not counted. Derived.
-    pub legal_plans: Option<String>,
-    /// Plans that were asked for and that the target refuses.
-    pub refused: Vec<RefusedRow>,
-    /// Cases chosen before anything was measured.
-    pub initial: usize,
-    /// Cases added by results.
-    pub added: usize,
-    /// Cases with at least one right round.
-    pub measured: usize,
-    /// Cases that ended without one.
-    pub failed: usize,
-    /// Cases that wait for a build or a first round.
-    pub waiting: usize,
 }
 
 /// How noisy the measurements are: the control measured beside itself.
@@ -269,6 +223,18 @@ impl WorkloadRow {
         }
     }
 
+    /// Whether it has matrix products: otherwise nothing is said of operations.
+    #[must_use]
+    pub fn has_products(&self) -> bool {
+        self.flops != "0"
+    }
+
+    /// What its cases have: `pair`s of calls, or `sample`s where each stands by itself.
+    #[must_use]
+    pub fn counts(&self) -> &'static str {
+        if self.paired { "pair" } else { "sample" }
+    }
+
     /// How cases were called, in words.
     #[must_use]
     pub fn calling(&self) -> &'static str {
@@ -287,24 +253,26 @@ impl WorkloadRow {
         self.cases.iter().find(|case| case.name == name)
     }
 
-    /// Cases with a ratio that are no confirmation, best first; of equal ones the control, then the cohort's order.
+    /// Cases with a place, best first.
     #[must_use]
     pub fn best(&self) -> Vec<(&CaseRow, Figure)> {
-        let mut ranked = self.ranked();
-        ranked.retain(|(case, _)| case.chosen != Chosen::Confirmation);
-        ranked
-    }
-
-    /// All cases with a ratio, best first; of equal ones the control, then the cohort's order.
-    #[must_use]
-    pub fn ranked(&self) -> Vec<(&CaseRow, Figure)> {
-        let mut ranked: Vec<(&CaseRow, Figure)> = self
+        let mut ranked: Vec<(usize, &CaseRow, Figure)> = self
             .cases
             .iter()
-            .filter_map(|case| case.ratio.map(|ratio| (case, ratio)))
+            .filter_map(|case| Some((case.rank?, case, case.ratio?)))
             .collect();
-        let place = |case: &CaseRow| case.name != self.control;
-        ranked.sort_by(|a, b| a.1.median.total_cmp(&b.1.median).then(place(a.0).cmp(&place(b.0))));
+        ranked.sort_by_key(|(rank, _, _)| *rank);
+        ranked.into_iter().map(|(_, case, figure)| (case, figure)).collect()
+    }
+
+    /// Those and the confirmations that have a ratio, each after the cases with a smaller or the same ratio.
+    #[must_use]
+    pub fn ranked(&self) -> Vec<(&CaseRow, Figure)> {
+        let mut ranked = self.best();
+        let confirmations = self.cases.iter().filter(|case| case.rank.is_none());
+        ranked.extend(confirmations.filter_map(|case| Some((case, case.ratio?))));
+        // Stable: equal ones keep their places.
+        ranked.sort_by(|a, b| a.1.median.total_cmp(&b.1.median));
         ranked
     }
 
@@ -316,6 +284,18 @@ impl WorkloadRow {
         self.best()
             .into_iter()
             .any(|(case, figure)| case.name != self.control && bound(figure).is_some_and(|bound| bound < 1.0))
+    }
+
+    /// Pairs of all cases that count in nothing: why, how many of how many cases.
+    #[must_use]
+    pub fn left_out(&self) -> BTreeMap<&str, (usize, usize)> {
+        let mut sums: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+        for (reason, pairs) in self.cases.iter().flat_map(|case| &case.left_out) {
+            let (sum, cases) = sums.entry(reason).or_default();
+            *sum += pairs;
+            *cases += 1;
+        }
+        sums
     }
 
     /// Pairs of all cases whose probe was disturbed.

@@ -7,16 +7,18 @@ use planner::definition::judged;
 use planner::{OperationKind, Workload};
 
 use crate::dataset::{
-    CaseData, Chosen, Consent, Dataset, Imported, Objective, Outcome, Prediction, SCORE, Setup, ToolUsed, WorkloadData,
+    CaseData, Chosen, Consent, Dataset, Imported, Objective, Outcome, Prediction, Setup, ToolUsed, WorkloadData,
 };
 use crate::error::AnalyzeError;
-use crate::page::data::UNIT_MODEL;
 use crate::rounds::{Measured, attempt, measured, printed, settle_pairing};
+use crate::setup::UNIT_MODEL;
 
 /// Puts a cohort's parts together, case by case. `state` is that of this manifest and these additions.
 ///
-/// Errors: names that do not fit together, numbers that no statistic can use (a time that is not positive and finite, a
-/// prediction that is not finite), calls that can't be paired, an estimate that changes its unit.
+/// A pair of calls of which one is not positive and finite counts in nothing; it is counted in [`CaseData::left_out`].
+///
+/// Errors: names that do not fit together, a prediction that is not finite, calls that can't be paired, an estimate that
+/// changes its unit.
 pub fn collect(manifest: &Manifest, additions: &[Addition], state: &State) -> Result<Dataset, AnalyzeError> {
     let mut workloads = manifest
         .workloads
@@ -31,11 +33,9 @@ pub fn collect(manifest: &Manifest, additions: &[Addition], state: &State) -> Re
             case: case.case.name.clone(),
             workload: case.case.workload.clone(),
         })?;
-        workload.cases.push(collect_case(
-            case,
-            chosen(case.source, additions),
-            &manifest.objective.1,
-        )?);
+        workload
+            .cases
+            .push(collect_case(case, chosen(case.source, additions), manifest)?);
     }
     for workload in &mut workloads {
         settle_pairing(workload, manifest.machine.class.contains_key(UNIT_MODEL))?;
@@ -130,7 +130,7 @@ fn extents(workload: &Workload) -> String {
     words.collect::<Vec<String>>().join(", ")
 }
 
-fn collect_case(state: &CaseState, chosen: Chosen, objective: &str) -> Result<CaseData, AnalyzeError> {
+fn collect_case(state: &CaseState, chosen: Chosen, manifest: &Manifest) -> Result<CaseData, AnalyzeError> {
     let case = state.case;
     let mut attempts: Vec<_> = state.attempts.iter().map(|(number, it)| attempt(*number, it)).collect();
     let outcome = outcome(state);
@@ -155,13 +155,14 @@ fn collect_case(state: &CaseState, chosen: Chosen, objective: &str) -> Result<Ca
         outcome,
         reason,
         attempts,
-        estimates: predictions(state, objective)?,
+        estimates: predictions(state, manifest)?,
         other: measured.other,
         pairs: measured.pairs,
         phases: measured.phases,
         control_phases: measured.control_phases,
         kinds: measured.kinds,
         times: measured.times,
+        left_out: measured.left_out,
         error: measured.error,
     })
 }
@@ -194,9 +195,10 @@ fn outcome(state: &CaseState) -> Outcome {
 }
 
 /// Predictions from the plan, those of the build that counts, and those that a program which builds inside its run
-/// printed before it ran anything.
-fn predictions(state: &CaseState, objective: &str) -> Result<BTreeMap<String, Prediction>, AnalyzeError> {
+/// printed before it ran anything. All of the whole stand in the objective's unit, whichever way round they were given.
+fn predictions(state: &CaseState, manifest: &Manifest) -> Result<BTreeMap<String, Prediction>, AnalyzeError> {
     let case = state.case;
+    let objective = objective(manifest);
     let built = state
         .latest()
         .and_then(|latest| latest.build)
@@ -204,20 +206,33 @@ fn predictions(state: &CaseState, objective: &str) -> Result<BTreeMap<String, Pr
     let mut predictions = BTreeMap::new();
     let printed = state
         .latest()
-        .map(|latest| printed(latest, objective))
+        .map(|latest| printed(latest, &objective.unit))
         .unwrap_or_default();
     for estimate in case.estimates.iter().chain(built).chain(&printed) {
-        if !estimate.value.is_finite() {
-            return Err(AnalyzeError::BadNumber {
-                case: case.name.clone(),
-                what: format!("estimate `{}`", estimate.name),
-                value: estimate.value,
-                expected: "a finite number",
-            });
-        }
-        let prediction = Prediction {
+        let bad = |expected| AnalyzeError::BadNumber {
+            case: case.name.clone(),
+            what: format!("estimate `{}`", estimate.name),
             value: estimate.value,
-            unit: estimate.unit.clone(),
+            expected,
+        };
+        if !estimate.value.is_finite() {
+            return Err(bad("a finite number"));
+        }
+        // A model's sum stands as it is compared; what a program prints is the number itself.
+        let is_compared = objective.larger_is_better && estimate.unit == manifest.objective.1;
+        let value = if objective.has_bias(&estimate.unit) {
+            let compared = objective.compared(estimate.value);
+            compared.ok_or_else(|| bad("a number above zero, since more of it is better"))?
+        } else {
+            estimate.value
+        };
+        let prediction = Prediction {
+            value,
+            unit: if is_compared {
+                objective.unit.clone()
+            } else {
+                estimate.unit.clone()
+            },
             moment: estimate.moment,
             parts: estimate.parts.clone(),
         };
@@ -229,6 +244,16 @@ fn predictions(state: &CaseState, objective: &str) -> Result<BTreeMap<String, Pr
         }
     }
     Ok(predictions)
+}
+
+/// The number that people know.
+fn objective(manifest: &Manifest) -> Objective {
+    let (name, unit) = manifest.inverse_of.as_ref().unwrap_or(&manifest.objective).clone();
+    Objective {
+        name,
+        unit,
+        larger_is_better: manifest.inverse_of.is_some(),
+    }
 }
 
 fn same_units(workload: &WorkloadData) -> Result<(), AnalyzeError> {
@@ -258,10 +283,7 @@ fn setup(manifest: &Manifest) -> Setup {
     });
     Setup {
         target: manifest.target.clone(),
-        objective: Objective {
-            name: manifest.objective.0.clone(),
-            unit: manifest.objective.1.clone(),
-        },
+        objective: objective(manifest),
         machine: manifest.machine.class.clone(),
         instance: manifest.machine.instance.clone(),
         tools: tools.collect(),
@@ -282,9 +304,4 @@ fn setup(manifest: &Manifest) -> Setup {
         definition_path: manifest.origin.definition_path.clone(),
         git_revision: manifest.origin.git_revision.clone(),
     }
-}
-
-/// Whether figures of bias mean anything for an estimate: only in the unit of what is measured.
-pub(crate) fn has_bias(unit: &str, objective: &str) -> bool {
-    unit == objective && unit != SCORE
 }

@@ -7,9 +7,10 @@ use serde::Serialize;
 use stats::interval::{bootstrap, ratio_of_medians};
 
 use crate::analysis::Figure;
-use crate::dataset::{CaseData, Chosen, Dataset, Outcome};
+use crate::dataset::{CaseData, Chosen, Dataset, Objective, Outcome, Setup};
 use crate::error::AnalyzeError;
 use crate::evaluate::resampling;
+use crate::places::places;
 
 /// Calls on either side below which a bootstrap of two medians says nothing.
 const FEWEST: usize = 6;
@@ -33,7 +34,7 @@ pub enum CompareError {
     Analyze(#[from] AnalyzeError),
 }
 
-/// What became of one case.
+/// What became of one case. `slower` and `faster` stand for worse and better where the objective is no time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
@@ -54,12 +55,12 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// The word for it.
+    /// The word for it, of this objective.
     #[must_use]
-    pub fn word(self) -> &'static str {
+    pub fn word(self, objective: &Objective) -> &'static str {
         match self {
-            Self::Slower => "slower",
-            Self::Faster => "faster",
+            Self::Slower => objective.worse(),
+            Self::Faster => objective.better(),
             Self::NoDifference => "no difference",
             Self::TooFewCalls => "too few calls",
             Self::Broken => "broken",
@@ -80,13 +81,14 @@ pub struct CaseChange {
     pub first_outcome: Outcome,
     /// How it stands in the second.
     pub second_outcome: Outcome,
-    /// Its median time in the first cohort, in the objective's unit. Measured.
+    /// Its median value in the first cohort, in the objective's unit. Measured.
     pub first: Option<f64>,
-    /// Its median time in the second. Measured.
+    /// Its median value in the second. Measured.
     pub second: Option<f64>,
-    /// Second over first: above 1 it became slower. Derived; a bootstrap of both medians.
+    /// How much worse it became: second over first, first over second where more is better; above 1 it is worse. Derived; a
+    /// bootstrap of both medians.
     pub ratio: Option<Figure>,
-    /// Its place by time among the cases of its workload that both measured, in the first cohort, from 1.
+    /// Its place in the report of the first cohort: by ratio to the control among all measured cases of its workload, from 1.
     pub first_rank: Option<usize>,
     /// The same in the second.
     pub second_rank: Option<usize>,
@@ -123,8 +125,8 @@ pub struct SetupChange {
 /// Two cohorts, case by case.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Comparison {
-    /// Unit of all values.
-    pub unit: String,
+    /// What is compared; its unit is that of all values.
+    pub objective: Objective,
     /// The largest ratio allowed, if one was given.
     pub max_regression: Option<f64>,
     /// What differs in machine class, tools and options.
@@ -148,7 +150,7 @@ impl Comparison {
     }
 }
 
-/// Compares two cohorts case by case, by raw times: differences of the machine are what is asked for. Confirmations are
+/// Compares two cohorts case by case, by raw values: differences of the machine are what is asked for. Confirmations are
 /// left out, since their names say which case came out first.
 ///
 /// Errors: objectives or units that differ; nothing in common.
@@ -173,21 +175,22 @@ pub fn compare(first: &Dataset, second: &Dataset, max_regression: Option<f64>) -
             Some((now, _)) if now.plan != case.plan => other_plan.push(case.name.clone()),
             Some((now, paired_now)) => {
                 let varies = *paired || *paired_now;
-                changes.push(change(workload, case, now, varies, first.setup.seed, max_regression)?);
+                changes.push(change(workload, case, now, varies, &first.setup, max_regression)?);
             }
         }
     }
     if changes.is_empty() {
         return Err(CompareError::NothingInCommon);
     }
-    rank(&mut changes);
+    rank(&mut changes, first, |change, place| change.first_rank = place)?;
+    rank(&mut changes, second, |change, place| change.second_rank = place)?;
     let known: std::collections::BTreeSet<(&str, &str)> =
         in_first.iter().map(|(w, case, _)| (*w, case.name.as_str())).collect();
     let only_second = in_second
         .iter()
         .filter(|(w, case, _)| !known.contains(&(*w, case.name.as_str())));
     Ok(Comparison {
-        unit: first.setup.objective.unit.clone(),
+        objective: first.setup.objective.clone(),
         max_regression,
         setup: setup(first, second),
         geometric_mean: mean(&changes, first.setup.seed),
@@ -213,7 +216,7 @@ fn change(
     first: &CaseData,
     second: &CaseData,
     varies: bool,
-    seed: u64,
+    setup: &Setup,
     max_regression: Option<f64>,
 ) -> Result<CaseChange, CompareError> {
     let values = |case: &CaseData| case.pairs.iter().map(|pair| pair.case).collect::<Vec<f64>>();
@@ -221,11 +224,12 @@ fn change(
     let ratio = if before.is_empty() || now.is_empty() {
         None
     } else {
-        let found = ratio_of_medians(&now, &before, resampling(seed)).map_err(|source| AnalyzeError::Statistic {
-            workload: workload.to_owned(),
-            statistic: format!("the ratio of case `{}`", first.name),
-            source: source.into(),
-        })?;
+        let found =
+            ratio_of_medians(&now, &before, resampling(setup.seed)).map_err(|source| AnalyzeError::Statistic {
+                workload: workload.to_owned(),
+                statistic: format!("the ratio of case `{}`", first.name),
+                source: source.into(),
+            })?;
         let is_known = !varies || before.len().min(now.len()) >= FEWEST;
         Some(Figure {
             median: found.point,
@@ -234,6 +238,8 @@ fn change(
             samples: before.len().min(now.len()),
         })
     };
+    let number = |value: &f64| setup.objective.shown(*value);
+    let shown = |values: &[f64]| stats::order::median(&values.iter().map(number).collect::<Vec<f64>>());
     let verdict = verdict(first.outcome, second.outcome, ratio);
     let exceeds = max_regression.is_some_and(|most| match verdict {
         Verdict::Broken => true,
@@ -245,8 +251,8 @@ fn change(
         case: first.name.clone(),
         first_outcome: first.outcome,
         second_outcome: second.outcome,
-        first: stats::order::median(&before),
-        second: stats::order::median(&now),
+        first: shown(&before),
+        second: shown(&now),
         ratio,
         first_rank: None,
         second_rank: None,
@@ -269,27 +275,28 @@ fn verdict(first: Outcome, second: Outcome, ratio: Option<Figure>) -> Verdict {
     }
 }
 
-/// Places by time, of equal ones in the order of the first cohort.
-fn rank(changes: &mut [CaseChange]) {
-    let both = |change: &CaseChange| change.first.zip(change.second);
-    let sides: [fn((f64, f64)) -> f64; 2] = [|both| both.0, |both| both.1];
-    for (side, value) in sides.into_iter().enumerate() {
-        let mut order: Vec<(usize, f64)> = (0..changes.len())
-            .filter_map(|index| both(&changes[index]).map(|both| (index, value(both))))
-            .collect();
-        order.sort_by(|a, b| a.1.total_cmp(&b.1));
-        let mut places: BTreeMap<String, usize> = BTreeMap::new();
-        for (index, _) in order {
-            let place = places.entry(changes[index].workload.clone()).or_default();
-            *place += 1;
-            let slot = if side == 0 {
-                &mut changes[index].first_rank
-            } else {
-                &mut changes[index].second_rank
-            };
-            *slot = Some(*place);
+/// Gives each case its place in one cohort's report.
+fn rank(
+    changes: &mut [CaseChange],
+    dataset: &Dataset,
+    set: impl Fn(&mut CaseChange, Option<usize>),
+) -> Result<(), AnalyzeError> {
+    let mut all: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    for workload in &dataset.workloads {
+        let places = places(workload).map_err(|source| AnalyzeError::Statistic {
+            workload: workload.name.clone(),
+            statistic: "the order of its cases".to_owned(),
+            source: source.into(),
+        })?;
+        for (case, place) in workload.cases.iter().zip(places) {
+            all.extend(place.map(|place| ((workload.name.as_str(), case.name.as_str()), place)));
         }
     }
+    for change in changes {
+        let place = all.get(&(change.workload.as_str(), change.case.as_str())).copied();
+        set(change, place);
+    }
+    Ok(())
 }
 
 fn mean(changes: &[CaseChange], seed: u64) -> Option<MeanRatio> {

@@ -32,9 +32,9 @@ pub fn render(comparison: &Comparison) -> String {
 }
 
 fn cases(out: &mut String, comparison: &Comparison) {
-    let shown = shown_unit(&comparison.unit).0;
+    let shown = shown_unit(&comparison.objective.unit).0;
     let (first, second) = (format!("first ({shown})"), format!("second ({shown})"));
-    let mut list = table(&["case", &first, &second, "second / first", "place", "verdict"], 1..5);
+    let mut list = table(&["case", &first, &second, over(comparison), "place", "verdict"], 1..5);
     let mut rows: Vec<&CaseChange> = comparison.cases.iter().collect();
     // Broken ones first, then by ratio; stable, so that equal ones keep the cohort's order.
     let key = |case: &CaseChange| match case.verdict {
@@ -46,11 +46,11 @@ fn cases(out: &mut String, comparison: &Comparison) {
         let places = case.first_rank.zip(case.second_rank);
         list.add_row([
             one_line(&case.case),
-            or_dash(case.first, |v| value(v, &comparison.unit)),
-            or_dash(case.second, |v| value(v, &comparison.unit)),
+            or_dash(case.first, |v| value(v, &comparison.objective.unit)),
+            or_dash(case.second, |v| value(v, &comparison.objective.unit)),
             or_dash(case.ratio, ratio_with_interval),
             or_dash(places, |(first, second)| format!("{first} -> {second}")),
-            case.verdict.word().to_owned(),
+            case.verdict.word(&comparison.objective).to_owned(),
         ]);
     }
     show(out, &list);
@@ -72,7 +72,8 @@ pub fn words(comparison: &Comparison) -> Vec<String> {
             format!("{lower:.3}, {upper:.3}")
         });
         lines.push(format!(
-            "Geometric mean of second / first over {}: {:.3} [{interval}] (derived).",
+            "Geometric mean of {} over {}: {:.3} [{interval}] (derived).",
+            over(comparison),
             counted(mean.cases, "case"),
             mean.mean
         ));
@@ -87,7 +88,7 @@ pub fn words(comparison: &Comparison) -> Vec<String> {
         Verdict::Mended,
         Verdict::NotMeasured,
     ]
-    .map(|verdict| (verdict.word(), count(verdict)));
+    .map(|verdict| (verdict.word(&comparison.objective), count(verdict)));
     let told = counts
         .iter()
         .filter(|(_, count)| *count > 0)
@@ -104,7 +105,7 @@ pub fn words(comparison: &Comparison) -> Vec<String> {
     if let Some((case, first, second)) = moved {
         let name = one_line(&case.case);
         lines.push(format!(
-            "The largest move by time: {name}, from place {first} to {second}."
+            "The largest move in the reports: {name}, from place {first} to {second}."
         ));
     }
     let apart = [
@@ -127,6 +128,15 @@ pub fn words(comparison: &Comparison) -> Vec<String> {
     lines
 }
 
+/// What a ratio is: how much worse the second is.
+fn over(comparison: &Comparison) -> &'static str {
+    if comparison.objective.larger_is_better {
+        "first / second"
+    } else {
+        "second / first"
+    }
+}
+
 fn gate(comparison: &Comparison) -> Option<String> {
     let most = comparison.max_regression?;
     let names: Vec<String> = comparison.exceeding().map(|case| one_line(&case.case)).collect();
@@ -140,11 +150,12 @@ fn gate(comparison: &Comparison) -> Option<String> {
     } else {
         String::new()
     };
+    let worse = comparison.objective.worse();
     Some(if names.is_empty() {
-        format!("No case is broken, or slower by more than {most} beyond noise.{unjudged}")
+        format!("No case is broken, or {worse} by more than {most} beyond noise.{unjudged}")
     } else {
         format!(
-            "Broken, or slower by more than {most} beyond noise: {}.{unjudged}",
+            "Broken, or {worse} by more than {most} beyond noise: {}.{unjudged}",
             names.join(", ")
         )
     })
@@ -162,6 +173,7 @@ pub fn csv(comparison: &Comparison) -> Result<Vec<u8>, AnalyzeError> {
         "first",
         "second",
         "unit",
+        "direction",
         "ratio",
         "ratio_lower",
         "ratio_upper",
@@ -180,13 +192,19 @@ pub fn csv(comparison: &Comparison) -> Result<Vec<u8>, AnalyzeError> {
             case.second_outcome.word().to_owned(),
             number(case.first),
             number(case.second),
-            comparison.unit.clone(),
+            comparison.objective.unit.clone(),
+            if comparison.objective.larger_is_better {
+                "higher"
+            } else {
+                "lower"
+            }
+            .to_owned(),
             number(case.ratio.map(|ratio| ratio.median)),
             number(case.ratio.and_then(|ratio| ratio.lower)),
             number(case.ratio.and_then(|ratio| ratio.upper)),
             place(case.first_rank),
             place(case.second_rank),
-            case.verdict.word().to_owned(),
+            case.verdict.word(&comparison.objective).to_owned(),
             case.exceeds.to_string(),
         ])?;
     }

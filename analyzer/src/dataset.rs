@@ -7,6 +7,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use target_api::Moment;
 
+pub use crate::objective::Objective;
+pub use crate::setup::{Consent, Imported, Setup, ToolUsed};
+
 /// Unit of an estimate of which only the order means anything.
 pub const SCORE: &str = "score";
 
@@ -103,7 +106,7 @@ impl Chosen {
 pub struct Pair {
     /// The round, from 0.
     pub round: u32,
-    /// Value of the case, in the objective's unit.
+    /// Value of the case that is compared: in the objective's unit, or one over it; see [`Objective::shown`].
     pub case: f64,
     /// Value of the control, in the same unit; where values do not vary and no control is run beside the case, the
     /// median of the control's own values.
@@ -145,7 +148,7 @@ impl Pair {
 /// One model's prediction for one case.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Prediction {
-    /// The predicted value.
+    /// The predicted value: less is better. In the objective's unit it is what is compared, see [`Objective::shown`].
     pub value: f64,
     /// Its unit; [`SCORE`] when only the order means anything.
     pub unit: String,
@@ -205,19 +208,6 @@ pub struct RoundTime {
     pub round: u32,
 }
 
-/// Somebody's consent to a difference between the machine that measured and the frozen one.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Consent {
-    /// What differs: `machine.driver`.
-    pub what: String,
-    /// As it was frozen; `null` when it was not there.
-    pub frozen: Option<String>,
-    /// As it was when consent was given; `null` when it was gone.
-    pub found: Option<String>,
-    /// When, RFC 3339.
-    pub at: String,
-}
-
 /// Everything known of one case.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CaseData {
@@ -251,6 +241,8 @@ pub struct CaseData {
     pub control_phases: Vec<PhaseFigure>,
     /// Kind of phase -> time of all its phases, call by call as in `pairs`.
     pub kinds: BTreeMap<String, Vec<f64>>,
+    /// Pairs of calls that count in nothing: why, how many.
+    pub left_out: BTreeMap<String, usize>,
     /// When its right rounds were measured.
     pub times: Vec<RoundTime>,
     /// Medians of its other numbers, by name with unit.
@@ -357,80 +349,6 @@ impl WorkloadData {
             .collect();
         stats::order::median(&probes)
     }
-}
-
-/// What is minimised.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Objective {
-    /// Its name: `time`.
-    pub name: String,
-    /// Its unit: `ns`, `cycles`. Every `value` of this analysis is in it.
-    pub unit: String,
-}
-
-/// A program that took part.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct ToolUsed {
-    /// What it is to the target: `compiler`.
-    pub name: String,
-    /// Its path.
-    pub path: String,
-    /// First line of its version.
-    pub version: String,
-    /// SHA-256 of the file.
-    pub sha256: String,
-}
-
-/// Who measured, where it was not this program.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Imported {
-    /// The file or folder that the figures were read from.
-    pub file: String,
-    /// SHA-256 of it.
-    pub sha256: String,
-    /// Its format.
-    pub format: String,
-    /// What was measured, in the words of whoever imported it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub build_id: Option<String>,
-}
-
-/// How the cohort was frozen.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct Setup {
-    /// The target's name.
-    pub target: String,
-    /// What is minimised.
-    pub objective: Objective,
-    /// The machine's class: what must be equal for a cohort to go on.
-    pub machine: BTreeMap<String, String>,
-    /// This instance of it: recorded, never compared.
-    pub instance: BTreeMap<String, String>,
-    /// Tools, in the target's order.
-    pub tools: Vec<ToolUsed>,
-    /// Options of the target as they were in force.
-    pub options: BTreeMap<String, String>,
-    /// Rounds for every case.
-    pub rounds: u32,
-    /// Pairs of calls in one round.
-    pub pairs: u32,
-    /// Further pairs at most for each case that can still win.
-    pub finalists: u32,
-    /// Cases that differ by no more than this in the objective's unit are tied; `null` when the measured noise says so.
-    pub tie: Option<f64>,
-    /// Seed of inputs, rounds and resampling.
-    pub seed: u64,
-    /// The k fastest choices of each operation that are crossed; 0 for none.
-    pub cross: u32,
-    /// When it was frozen.
-    pub frozen_at: String,
-    /// Whose measurements these are, if they were imported: then nothing was measured on this machine.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub imported: Option<Imported>,
-    /// The definition's path as it was given.
-    pub definition_path: String,
-    /// Git revision of the definition's folder.
-    pub git_revision: Option<String>,
 }
 
 /// A cohort as the analyzer sees it.

@@ -7,7 +7,7 @@ use serde::Serialize;
 use stats::noise::mann_whitney;
 use stats::order::median;
 
-use crate::dataset::{CaseData, RoundTime, WorkloadData};
+use crate::dataset::{CaseData, Objective, RoundTime, WorkloadData};
 
 /// Rounds on each side below which the test says nothing: its approximation begins to hold there.
 const FEWEST: usize = 8;
@@ -20,9 +20,9 @@ const SCALE: f64 = 1.4826;
 /// Mann-Whitney test of the first half of the rounds against the second.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct DriftTest {
-    /// Pairs of rounds in which that of the first half is slower, ties counting a half.
+    /// Pairs of rounds in which that of the first half is larger, ties counting a half.
     pub u: f64,
-    /// Standard score of `u`; positive if the control was slower at first.
+    /// Standard score of `u`; positive if the control's values were larger at first.
     pub z: f64,
     /// Two-sided p value: small if the halves differ. Rounds near in time resemble each other, so it is somewhat too
     /// small.
@@ -74,13 +74,14 @@ pub struct Drift {
     pub points: Vec<DriftPoint>,
 }
 
-/// The control's times over the sweep; `None` under 2 rounds.
-pub(crate) fn drift(workload: &WorkloadData) -> Option<Drift> {
+/// The control's values over the sweep, as people know them; `None` under 2 rounds.
+pub(crate) fn drift(workload: &WorkloadData, objective: &Objective) -> Option<Drift> {
     let mut rounds: Vec<(RoundTime, &CaseData, f64)> = Vec::new();
     for case in &workload.cases {
         let is_control = case.name == workload.control;
         if workload.paired || is_control {
-            rounds.extend(controls(case, workload.paired));
+            let own = controls(case, workload.paired);
+            rounds.extend(own.map(|(time, case, value)| (time, case, objective.shown(value))));
         }
     }
     // Cases stand in the cohort's order, which the stable sort keeps among equals.

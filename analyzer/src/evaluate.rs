@@ -16,7 +16,6 @@ use stats::interval::{Bootstrap, Level};
 use stats::order::median;
 
 use crate::analysis::{EstimateRow, Figure};
-use crate::collect::has_bias;
 use crate::dataset::{CaseData, Pair, Prediction, Setup, WorkloadData};
 use crate::error::AnalyzeError;
 use crate::judge::{Sample, Terms, judge};
@@ -121,7 +120,8 @@ pub(crate) fn estimates(
                 varies: workload.varies,
                 one: control_value,
                 tie: setup.tie,
-                with_bias: has_bias(&prediction.unit, &setup.objective.unit),
+                objective: &setup.objective,
+                with_bias: setup.objective.has_bias(&prediction.unit),
                 plan: resampling(setup.seed),
             };
             let failed = |source| AnalyzeError::Statistic {

@@ -3,15 +3,14 @@
 
 use std::collections::BTreeSet;
 
-use planner::Value;
-use schemars::JsonSchema;
-use serde::Serialize;
 use stats::interval::ratio_of_medians;
 
 use crate::analysis::Figure;
-use crate::dataset::{CaseData, Dataset, Outcome, PhaseFigure, SCORE, WorkloadData};
+use crate::dataset::{CaseData, Dataset, Objective, PhaseFigure, SCORE, WorkloadData};
 use crate::error::AnalyzeError;
 use crate::evaluate::{normalised_median, ratio_to_control, resampling};
+pub use crate::explanation::{Change, Explanation, PhaseShare, Seen, Side};
+use crate::places::places;
 use crate::winner::differences;
 
 /// Pairs below which a bootstrap of two medians says nothing.
@@ -45,97 +44,6 @@ pub enum ExplainError {
     Analyze(#[from] AnalyzeError),
 }
 
-/// One of the two cases.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct Side {
-    /// Its name.
-    pub case: String,
-    /// How it stands.
-    pub outcome: Outcome,
-    /// Why it failed, if it did.
-    pub reason: Option<String>,
-    /// Its median paired ratio to the control times the control's time, in the objective's unit; `null` without a
-    /// measurement. Derived.
-    pub value: Option<f64>,
-    /// Canonical text of its plan.
-    pub plan: String,
-}
-
-/// An attribute in which the plans differ.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct Change {
-    /// Its name.
-    pub attribute: String,
-    /// Its value in the first plan; `null` if that has none.
-    pub a: Option<Value>,
-    /// Its value in the second plan.
-    pub b: Option<Value>,
-}
-
-/// One phase in both cases.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct PhaseShare {
-    /// Its name.
-    pub phase: String,
-    /// Its kind.
-    pub kind: String,
-    /// Its median time in the first case, in the objective's unit; `null` if that has none. Measured, scaled as the whole.
-    pub a: Option<f64>,
-    /// The same in the second case.
-    pub b: Option<f64>,
-    /// First less second; a missing phase takes no time.
-    pub difference: f64,
-    /// Part of the whole difference that it carries: of both signs, and beyond 1 where others work against it. `null`
-    /// when the whole difference is zero or unknown.
-    pub share: Option<f64>,
-}
-
-/// How one estimate saw the difference.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct Seen {
-    /// The estimate.
-    pub estimate: String,
-    /// Its unit.
-    pub unit: String,
-    /// What it predicted for the first case.
-    pub a: Option<f64>,
-    /// What it predicted for the second.
-    pub b: Option<f64>,
-    /// First over second; `null` for a prediction that is not positive.
-    pub ratio: Option<f64>,
-    /// Whether it put the two in the order that was measured; `null` if either side calls them equal or knows only one.
-    pub right: Option<bool>,
-}
-
-/// One case against another. Differences are first less second, ratios first over second.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct Explanation {
-    /// The workload.
-    pub workload: String,
-    /// Unit of all values.
-    pub unit: String,
-    /// The case that is explained.
-    pub a: Side,
-    /// What it is compared with.
-    pub b: Side,
-    /// Ratio of the two with its interval (of the paired ratios; a bootstrap of both medians where neither is the control).
-    pub ratio: Option<Figure>,
-    /// Whether the interval leaves out 1 (any difference, where values do not vary); `null` without an interval.
-    pub differs: Option<bool>,
-    /// Difference of the values.
-    pub difference: Option<f64>,
-    /// What differs between the plans, in the target's order.
-    pub changes: Vec<Change>,
-    /// Attributes that are the same.
-    pub unchanged: usize,
-    /// Phases by how much of the difference they carry, the largest first.
-    pub phases: Vec<PhaseShare>,
-    /// What no phase carries.
-    pub outside_phases: Option<f64>,
-    /// How each estimate saw it, by name.
-    pub estimates: Vec<Seen>,
-}
-
 /// Explains case `a` by case `b`, by default the control of its workload.
 ///
 /// Times of each case are scaled so that its whole is its paired ratio times one time of the control: drift between the
@@ -160,8 +68,9 @@ pub fn explain(dataset: &Dataset, a: &str, b: Option<&str>) -> Result<Explanatio
     let (side_b, phases_b) = side(workload, b, control, beside)?;
     let ratio = ratio(workload, a, b, dataset.setup.seed)?;
     let differs = ratio.and_then(|ratio| differs(workload, ratio));
-    let difference = side_a.value.zip(side_b.value).map(|(a, b)| a - b);
-    let phases = shares(&phases_a, &phases_b, difference);
+    let objective = &dataset.setup.objective;
+    let compared = side_a.value.zip(side_b.value).map(|(a, b)| a - b);
+    let phases = shares(&phases_a, &phases_b, compared);
     let carried: f64 = phases.iter().map(|phase| phase.difference).sum();
     let changes: Vec<Change> = differences(&a.attributes, &b.attributes)
         .map(|(name, a, b)| Change {
@@ -175,20 +84,32 @@ pub fn explain(dataset: &Dataset, a: &str, b: Option<&str>) -> Result<Explanatio
         .iter()
         .filter(|(name, value)| b.attributes.get(name) == Some(value))
         .count();
+    let estimates = seen(a, b, compared, objective);
+    let (side_a, side_b) = (shown(side_a, objective), shown(side_b, objective));
+    let difference = side_a.value.zip(side_b.value).map(|(a, b)| a - b);
     Ok(Explanation {
         workload: workload.name.clone(),
-        unit: dataset.setup.objective.unit.clone(),
+        objective: objective.clone(),
+        origin: dataset.setup.origin(),
         ratio,
         differs,
         difference,
         changes,
         unchanged,
-        outside_phases: difference.filter(|_| !phases.is_empty()).map(|whole| whole - carried),
+        outside_phases: compared.filter(|_| !phases.is_empty()).map(|whole| whole - carried),
         phases,
-        estimates: seen(a, b, difference),
+        estimates,
         a: side_a,
         b: side_b,
     })
+}
+
+/// A side with its value as people know it.
+fn shown(side: Side, objective: &Objective) -> Side {
+    Side {
+        value: side.value.map(|value| objective.shown(value)),
+        ..side
+    }
 }
 
 fn find<'d>(dataset: &'d Dataset, name: &str) -> Result<(&'d WorkloadData, &'d CaseData), ExplainError> {
@@ -249,10 +170,21 @@ fn side(
         case: case.name.clone(),
         outcome: case.outcome,
         reason: case.reason.clone(),
+        place: place_of(workload, case)?,
         value,
         plan: case.plan.clone(),
     };
     Ok((side, scaled.collect()))
+}
+
+fn place_of(workload: &WorkloadData, case: &CaseData) -> Result<Option<usize>, AnalyzeError> {
+    let places = places(workload).map_err(|source| failed(workload, source.into()))?;
+    let own = workload
+        .cases
+        .iter()
+        .zip(places)
+        .find(|(other, _)| other.name == case.name);
+    Ok(own.and_then(|(_, place)| place))
 }
 
 fn failed(workload: &WorkloadData, source: Box<dyn std::error::Error + Send + Sync>) -> AnalyzeError {
@@ -321,7 +253,7 @@ fn shares(a: &[PhaseFigure], b: &[PhaseFigure], whole: Option<f64>) -> Vec<Phase
     shares
 }
 
-fn seen(a: &CaseData, b: &CaseData, measured: Option<f64>) -> Vec<Seen> {
+fn seen(a: &CaseData, b: &CaseData, measured: Option<f64>, objective: &Objective) -> Vec<Seen> {
     let names: BTreeSet<&String> = a.estimates.keys().chain(b.estimates.keys()).collect();
     names
         .into_iter()
@@ -335,8 +267,8 @@ fn seen(a: &CaseData, b: &CaseData, measured: Option<f64>) -> Vec<Seen> {
                 unit: of_a
                     .or(of_b)
                     .map_or_else(|| SCORE.to_owned(), |prediction| prediction.unit.clone()),
-                a: of_a.map(|prediction| prediction.value),
-                b: of_b.map(|prediction| prediction.value),
+                a: of_a.map(|prediction| objective.predicted(&prediction.unit, prediction.value)),
+                b: of_b.map(|prediction| objective.predicted(&prediction.unit, prediction.value)),
                 ratio: both.filter(|(a, b)| *a > 0.0 && *b > 0.0).map(|(a, b)| a / b),
                 right: told
                     .zip(measured.and_then(sign))

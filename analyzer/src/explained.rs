@@ -6,6 +6,7 @@ use crate::dataset::SCORE;
 use crate::error::AnalyzeError;
 use crate::explain::{Explanation, PhaseShare, Seen};
 use crate::format::{UNDEFINED, counted, one_line, or_dash, ratio_with_interval, shown_unit, significant, value};
+use crate::report::inverse;
 use crate::tables::{show, table, wrapped};
 
 /// Phases in words.
@@ -30,7 +31,7 @@ pub fn render(explanation: &Explanation) -> String {
 #[must_use]
 pub fn words(explanation: &Explanation) -> Vec<String> {
     let (a, b) = (one_line(&explanation.a.case), one_line(&explanation.b.case));
-    let unit = &explanation.unit;
+    let unit = &explanation.objective.unit;
     let mut lines = Vec::new();
     for side in [&explanation.a, &explanation.b] {
         if side.value.is_none() {
@@ -48,15 +49,29 @@ pub fn words(explanation: &Explanation) -> Vec<String> {
     let values = explanation.a.value.zip(explanation.b.value);
     if let (Some(ratio), Some((of_a, of_b))) = (explanation.ratio, values) {
         let shown = shown_unit(unit).0;
+        let objective = &explanation.objective;
         let less = if of_a <= of_b { "less" } else { "more" };
         let is_exact = ratio.lower.is_none() && explanation.differs.is_some();
-        let taken = if is_exact {
-            significant(ratio.median, 4)
+        let turned = if objective.larger_is_better {
+            inverse(ratio)
         } else {
-            ratio_with_interval(ratio)
+            ratio
+        };
+        let taken = if is_exact {
+            significant(turned.median, 4)
+        } else {
+            ratio_with_interval(turned)
+        };
+        let said = if objective.is_duration() {
+            format!("{a} takes {taken} of the time of {b}")
+        } else {
+            let name = one_line(&objective.name);
+            let of = if objective.larger_is_better { "times" } else { "of" };
+            format!("{a} has {taken} {of} the {name} of {b}")
         };
         lines.push(format!(
-            "{a} takes {taken} of the time of {b} (measured): {} -> {} {shown}, {} {shown} {less}.",
+            "{said} ({}): {} -> {} {shown}, {} {shown} {less}.",
+            explanation.origin,
             value(of_b, unit),
             value(of_a, unit),
             value((of_a - of_b).abs(), unit)
@@ -69,9 +84,20 @@ pub fn words(explanation: &Explanation) -> Vec<String> {
             ),
             None => lines.push("Too few pairs for an interval: the difference may be noise.".to_owned()),
         }
-        lines.extend(carried(explanation, of_a <= of_b));
+        lines.extend(places(explanation));
+        lines.extend(carried(explanation, (of_a <= of_b) != objective.larger_is_better));
     }
     lines
+}
+
+/// Where both stand in the report.
+fn places(explanation: &Explanation) -> Option<String> {
+    let (a, b) = explanation.a.place.zip(explanation.b.place)?;
+    Some(format!(
+        "Places by ratio in the report: {} {a}, {} {b}.",
+        one_line(&explanation.a.case),
+        one_line(&explanation.b.case)
+    ))
 }
 
 /// `91 % of the gain is up.gather (exchange), 32939 -> 31382`, for the phases that carry most.
@@ -83,8 +109,8 @@ fn carried(explanation: &Explanation, gain: bool) -> Option<String> {
             "{} ({}), {} -> {}",
             one_line(&phase.phase),
             one_line(&phase.kind),
-            or_dash(phase.b, |b| value(b, &explanation.unit)),
-            or_dash(phase.a, |a| value(a, &explanation.unit))
+            or_dash(phase.b, |b| value(b, &explanation.objective.unit)),
+            or_dash(phase.a, |a| value(a, &explanation.objective.unit))
         );
         Some(if share < 0.0 {
             format!("{times}, works against it by {:.0} %", -100.0 * share)
@@ -106,7 +132,7 @@ fn phases(out: &mut String, explanation: &Explanation, (a, b): (&str, &str)) {
     if explanation.phases.is_empty() {
         return;
     }
-    let unit = &explanation.unit;
+    let unit = &explanation.objective.unit;
     let shown = shown_unit(unit).0;
     let difference = format!("difference ({shown})");
     let mut table = table(&["phase", "kind", b, a, &difference, "share"], 2..6);
@@ -158,7 +184,7 @@ fn estimates(out: &mut String, explanation: &Explanation, (a, b): (&str, &str)) 
     );
     let number = |seen: &Seen, number: Option<f64>| {
         or_dash(number, |v| {
-            if seen.unit == explanation.unit {
+            if seen.unit == explanation.objective.unit {
                 value(v, &seen.unit)
             } else {
                 significant(v, 4)
@@ -166,12 +192,12 @@ fn estimates(out: &mut String, explanation: &Explanation, (a, b): (&str, &str)) 
         })
     };
     for seen in &explanation.estimates {
-        let unit = if seen.unit == explanation.unit {
+        let unit = if seen.unit == explanation.objective.unit {
             shown_unit(&seen.unit).0
         } else {
             SCORE
         };
-        let unit = if seen.unit == SCORE || seen.unit == explanation.unit {
+        let unit = if seen.unit == SCORE || seen.unit == explanation.objective.unit {
             unit
         } else {
             &seen.unit
@@ -236,13 +262,18 @@ pub fn csv(explanation: &Explanation) -> Result<Vec<u8>, AnalyzeError> {
             .filter(|share| share.is_finite())
     };
     let (a, b) = (explanation.a.value, explanation.b.value);
-    line("whole", "", &explanation.unit, [a, b, whole, share(whole)])?;
+    line("whole", "", &explanation.objective.unit, [a, b, whole, share(whole)])?;
     for phase in &explanation.phases {
         let numbers = [phase.a, phase.b, Some(phase.difference), phase.share];
         line("phase", &phase.phase, &phase.kind, numbers)?;
     }
     let outside = explanation.outside_phases;
-    line("outside", "", &explanation.unit, [None, None, outside, share(outside)])?;
+    line(
+        "outside",
+        "",
+        &explanation.objective.unit,
+        [None, None, outside, share(outside)],
+    )?;
     for seen in &explanation.estimates {
         let difference = seen.a.zip(seen.b).map(|(a, b)| a - b);
         line(

@@ -137,6 +137,25 @@ pub(crate) fn slug(text: &str) -> String {
     }
 }
 
+/// Heads and rows without the columns in which no row has anything.
+pub(crate) fn filled<H>(head: Vec<H>, mut rows: Vec<Vec<String>>) -> (Vec<H>, Vec<Vec<String>>) {
+    let has = |column: usize| {
+        let mut cells = rows.iter().filter_map(|row| row.get(column));
+        rows.is_empty() || cells.any(|cell| !cell.is_empty() && cell != UNDEFINED)
+    };
+    let keep: Vec<bool> = (0..head.len()).map(has).collect();
+    let kept = |column: usize| keep.get(column).copied().unwrap_or(true);
+    for row in &mut rows {
+        let cells = std::mem::take(row).into_iter().enumerate();
+        *row = cells
+            .filter(|(column, _)| kept(*column))
+            .map(|(_, cell)| cell)
+            .collect();
+    }
+    let head = head.into_iter().enumerate().filter(|(column, _)| kept(*column));
+    (head.map(|(_, head)| head).collect(), rows)
+}
+
 /// A Markdown table.
 pub(crate) fn table(out: &mut String, head: &[&str], rows: &[Vec<String>]) {
     let _ = writeln!(out, "| {} |", head.join(" | "));

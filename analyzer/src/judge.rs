@@ -14,6 +14,7 @@ use stats::regret::{cross_fitted_regret, regret, top_k};
 use stats::theil_sen::theil_sen;
 
 use crate::analysis::Figure;
+use crate::dataset::Objective;
 use crate::evaluate::comparable;
 use crate::judgement::{AtK, Ends, Judgement, LineFigure, TieRule};
 
@@ -28,7 +29,7 @@ const KENDALL: Draws = Draws {
     then: 1_000,
 };
 /// Up to so many cases comparable pairs are looked at one by one.
-const PAIR_BY_PAIR: usize = 4_000;
+const PAIR_BY_PAIR: usize = 12_000;
 /// Budgets.
 const KS: [usize; 8] = [1, 3, 5, 10, 30, 100, 300, 1_000];
 
@@ -50,7 +51,9 @@ pub(crate) struct Sample<'a> {
 }
 
 /// What is common to all samples.
-pub(crate) struct Terms {
+pub(crate) struct Terms<'a> {
+    /// What is shown of values.
+    pub(crate) objective: &'a Objective,
     /// Whether values vary.
     pub(crate) varies: bool,
     /// What one of what cases are ranked by is, in the objective's unit.
@@ -63,12 +66,19 @@ pub(crate) struct Terms {
 }
 
 /// Every figure of one estimate and one quantity.
-pub(crate) fn judge(samples: &[Sample], left_out: BTreeMap<String, usize>, terms: &Terms) -> Result<Judgement, Fault> {
+pub(crate) fn judge(
+    samples: &[Sample],
+    left_out: BTreeMap<String, usize>,
+    terms: &Terms<'_>,
+) -> Result<Judgement, Fault> {
     let predicted: Vec<f64> = samples.iter().map(|sample| sample.predicted).collect();
     let ranked: Vec<f64> = samples.iter().map(|sample| sample.ranked.median).collect();
+    // Bias, error and lines are of the numbers as people know them.
+    let objective = terms.objective;
+    let told_number = |value| if terms.with_bias { objective.shown(value) } else { value };
     let (told, normalised): (Vec<f64>, Vec<f64>) = samples
         .iter()
-        .filter_map(|sample| Some((sample.predicted, sample.normalised?)))
+        .filter_map(|sample| Some((told_number(sample.predicted), objective.shown(sample.normalised?))))
         .unzip();
     let (tie_rule, tie_threshold, counts) = comparisons(samples, &predicted, &ranked, terms)?;
     let chosen = regret(&predicted, &ranked)?;
@@ -103,7 +113,14 @@ pub(crate) fn judge(samples: &[Sample], left_out: BTreeMap<String, usize>, terms
         selected: chosen.map(|found| named(found.selected)),
         best: chosen.map(|found| named(found.best)),
         regret_ratio: chosen.map(|found| found.ratio),
-        regret_value: chosen.zip(terms.one).map(|(found, one)| found.difference * one),
+        regret_value: chosen.zip(terms.one).map(|(found, one)| {
+            let number = |index: usize| objective.shown(ranked[index] * one);
+            if objective.larger_is_better {
+                number(found.best) - number(found.selected)
+            } else {
+                found.difference * one
+            }
+        }),
         cross_fitted_regret: cross_fitted(samples, &predicted, terms)?,
         rank_of_best: chosen.map(|found| found.rank_of_best),
         at_k: top_k(&predicted, &ranked, &KS)?
@@ -138,8 +155,17 @@ fn comparisons(
     samples: &[Sample],
     predicted: &[f64],
     ranked: &[f64],
-    terms: &Terms,
+    terms: &Terms<'_>,
 ) -> Result<(TieRule, Option<f64>, Inversions), Fault> {
+    if let (Some((tie, one)), true) = (terms.tie.zip(terms.one), terms.objective.larger_is_better) {
+        // In the number's own unit, turned so that less is better.
+        let numbers: Vec<f64> = ranked.iter().map(|ratio| -terms.objective.shown(ratio * one)).collect();
+        return Ok((
+            TieRule::Definition,
+            Some(tie),
+            inversions_beyond(predicted, &numbers, tie)?,
+        ));
+    }
     let (rule, threshold) = match terms.tie.zip(terms.one) {
         Some((tie, one)) => (TieRule::Definition, tie / one),
         None if !terms.varies => (TieRule::AnyDifference, 0.0),
@@ -157,7 +183,7 @@ fn comparisons(
     Ok((rule, Some(threshold), inversions_beyond(predicted, ranked, threshold)?))
 }
 
-fn cross_fitted(samples: &[Sample], predicted: &[f64], terms: &Terms) -> Result<Option<f64>, Fault> {
+fn cross_fitted(samples: &[Sample], predicted: &[f64], terms: &Terms<'_>) -> Result<Option<f64>, Fault> {
     if !terms.varies || samples.iter().any(|sample| sample.rounds.len() < 2) {
         return Ok(None);
     }

@@ -40,7 +40,7 @@ impl TieRule {
         match self {
             Self::Definition => "the definition's threshold",
             Self::Intervals => "the intervals of both",
-            Self::MedianInterval => "the median interval",
+            Self::MedianInterval => "the median interval, one threshold for all pairs of so many cases",
             Self::AnyDifference => "any difference, values do not vary",
         }
     }
@@ -91,7 +91,8 @@ pub struct Judgement {
     pub ceiling_samples: usize,
     /// What makes two cases comparable.
     pub tie_rule: TieRule,
-    /// The one threshold of all pairs, in what cases are ranked by; `null` where each pair has its own.
+    /// The one threshold of all pairs, in what cases are ranked by (where more is better: in the objective's unit); `null`
+    /// where each pair has its own.
     pub tie_threshold: Option<f64>,
     /// Pairs of cases that differ by more than that.
     pub comparable_pairs: u64,
@@ -105,7 +106,7 @@ pub struct Judgement {
     pub best: Option<String>,
     /// What the selected case takes over what the best one takes: at least 1.
     pub regret_ratio: Option<f64>,
-    /// The difference of the two, in the objective's unit.
+    /// The difference of the two, in the objective's unit; positive: so much worse.
     pub regret_value: Option<f64>,
     /// The same ratio where the best is chosen on odd rounds and compared on even ones, and the other way round: free of
     /// the flattery of the least of noisy values, so it may fall below 1. `null` where values do not vary, or if any

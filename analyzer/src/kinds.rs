@@ -14,7 +14,7 @@ pub(crate) fn phases(
     workload: &WorkloadData,
     name: &str,
     median_peak: Option<f64>,
-    whole: &Terms,
+    whole: &Terms<'_>,
 ) -> Result<Vec<PhaseJudgement>, Fault> {
     // A phase's kind may differ from case to case in theory; then a part of its name says nothing.
     let mut kind_of: BTreeMap<&str, Option<&str>> = BTreeMap::new();

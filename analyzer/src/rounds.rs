@@ -1,5 +1,6 @@
 //! What the rounds of one attempt gave: pairs, phases, numerical error.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use cohort::{BuildOutcome, Record, RunOutcome};
@@ -7,6 +8,7 @@ use target_api::{Estimate, Measurement, Moment, NumericalError, Of};
 
 use crate::dataset::{Attempt, CaseData, ErrorFigures, Outcome, Pair, PhaseFigure, RoundTime, SCORE, WorkloadData};
 use crate::error::AnalyzeError;
+use crate::usable::usable;
 
 /// What the right rounds of one attempt gave.
 #[derive(Default)]
@@ -19,14 +21,17 @@ pub(crate) struct Measured {
     /// Medians of other numbers, by name.
     pub(crate) other: BTreeMap<String, f64>,
     pub(crate) error: Option<ErrorFigures>,
+    /// Pairs of calls that count in nothing: why, how many.
+    pub(crate) left_out: BTreeMap<String, usize>,
 }
 
 /// Reads the right rounds of an attempt, in order.
 pub(crate) fn measured(case: &str, attempt: &cohort::Attempt) -> Result<Measured, AnalyzeError> {
-    let rounds: Vec<(u32, &Measurement)> = attempt
+    let mut left_out = BTreeMap::new();
+    let rounds: Vec<(u32, Cow<Measurement>)> = attempt
         .correct()
         .filter_map(|(number, round)| match round.outcome {
-            RunOutcome::Correct { measurement } => Some((number, measurement)),
+            RunOutcome::Correct { measurement } => Some((number, usable(measurement, &mut left_out))),
             _ => None,
         })
         .collect();
@@ -35,15 +40,16 @@ pub(crate) fn measured(case: &str, attempt: &cohort::Attempt) -> Result<Measured
         pairs.extend(pairs_of(case, *round, measurement)?);
     }
     Ok(Measured {
+        left_out,
         pairs,
-        phases: phases(rounds.iter().map(|(_, measurement)| *measurement), Of::Case),
-        control_phases: phases(rounds.iter().map(|(_, measurement)| *measurement), Of::Control),
-        kinds: kinds(rounds.iter().map(|(_, measurement)| *measurement)),
+        phases: phases(rounds.iter().map(|(_, measurement)| measurement.as_ref()), Of::Case),
+        control_phases: phases(rounds.iter().map(|(_, measurement)| measurement.as_ref()), Of::Control),
+        kinds: kinds(rounds.iter().map(|(_, measurement)| measurement.as_ref())),
         times: attempt
             .correct()
             .map(|(round, done)| time(round, done.record))
             .collect(),
-        other: other(rounds.iter().map(|(_, measurement)| *measurement)),
+        other: other(rounds.iter().map(|(_, measurement)| measurement.as_ref())),
         error: error(rounds.iter().filter_map(|(_, measurement)| measurement.error.as_ref())),
     })
 }
@@ -128,21 +134,6 @@ fn pairs_of(case: &str, round: u32, measurement: &Measurement) -> Result<Vec<Pai
     let mut pairs = Vec::with_capacity(cases.len());
     for (index, (value, peak_gflops)) in cases.iter().zip(probes).enumerate() {
         let control = controls.get(index).copied();
-        let numbers = [
-            ("a call", Some(*value)),
-            ("a call of the control", control),
-            ("a peak probe", peak_gflops),
-        ];
-        for (what, number) in numbers {
-            if let Some(number) = number.filter(|number| !(number.is_finite() && *number > 0.0)) {
-                return Err(AnalyzeError::BadNumber {
-                    case: case.to_owned(),
-                    what: format!("round {round}: {what}"),
-                    value: number,
-                    expected: "a positive finite number",
-                });
-            }
-        }
         pairs.push(Pair {
             round,
             case: *value,
@@ -288,12 +279,13 @@ pub(crate) fn printed(attempt: &cohort::Attempt, objective: &str) -> Vec<Estimat
     let Some(measurement) = first else { return Vec::new() };
     let sample = measurement.samples.iter().find(|s| s.of == Of::Case && !s.warm_up);
     let Some(sample) = sample else { return Vec::new() };
-    let ending = format!("_{}", objective.to_lowercase());
+    // In whatever case: cohorts of earlier versions have units in small letters.
+    let ending = format!("_{objective}");
     let each = printed_names(measurement).filter_map(|column| {
         let value = *sample.extra.get(column)?;
-        let (name, unit) = match column.strip_suffix(&ending) {
-            Some(name) => (name, objective),
-            None => (column, SCORE),
+        let (name, unit) = match column.split_at_checked(column.len().saturating_sub(ending.len())) {
+            Some((name, tail)) if tail.eq_ignore_ascii_case(&ending) => (name, objective),
+            _ => (column, SCORE),
         };
         Some(Estimate {
             name: name.to_owned(),

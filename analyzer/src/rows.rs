@@ -6,10 +6,11 @@ use stats::order::{median, quantile};
 
 use crate::across::across;
 use crate::analysis::{Analysis, CaseRow, Coverage, Drift, FailureRow, Noise, RefusedRow, ScreenedRow, WorkloadRow};
-use crate::dataset::{CaseData, Dataset, Outcome, Pair, Setup, WorkloadData};
+use crate::dataset::{CaseData, Dataset, Objective, Outcome, Pair, Setup, WorkloadData};
 use crate::drift::drift;
 use crate::error::AnalyzeError;
 use crate::evaluate::{LEVEL, estimates, figure, normalised_median, ratio_to_control};
+use crate::places::places;
 use crate::winner::{RESAMPLES, winner};
 
 /// Evaluates a dataset.
@@ -35,7 +36,7 @@ pub fn evaluate(dataset: &Dataset) -> Result<Analysis, AnalyzeError> {
 }
 
 fn workload_row(workload: &WorkloadData, setup: &Setup) -> Result<WorkloadRow, AnalyzeError> {
-    let (unit, seed) = (&setup.objective.unit, setup.seed);
+    let (objective, seed) = (&setup.objective, setup.seed);
     let median_peak = workload.median_peak();
     let all_pairs: Vec<Pair> = workload
         .cases
@@ -43,12 +44,20 @@ fn workload_row(workload: &WorkloadData, setup: &Setup) -> Result<WorkloadRow, A
         .flat_map(|case| case.pairs.iter().copied())
         .collect();
     let control_value = normalised_median(&all_pairs, median_peak, |pair| pair.control);
+    let places = places(workload).map_err(|source| AnalyzeError::Statistic {
+        workload: workload.name.clone(),
+        statistic: "the order of its cases".to_owned(),
+        source: source.into(),
+    })?;
     let mut cases = workload
         .cases
         .iter()
-        .map(|case| case_row(case, workload, unit, median_peak))
+        .map(|case| case_row(case, workload, objective, median_peak))
         .collect::<Result<Vec<CaseRow>, AnalyzeError>>()?;
-    let drift = drift(workload);
+    for (case, place) in cases.iter_mut().zip(places) {
+        case.rank = place;
+    }
+    let drift = drift(workload, objective);
     mark_disturbed(&mut cases, drift.as_ref());
     Ok(WorkloadRow {
         name: workload.name.clone(),
@@ -58,7 +67,7 @@ fn workload_row(workload: &WorkloadData, setup: &Setup) -> Result<WorkloadRow, A
         has_control: workload.has_control,
         paired: workload.paired,
         varies: workload.varies,
-        control_value,
+        control_value: control_value.map(|value| objective.shown(value)),
         median_peak_gflops: median_peak,
         noise: noise(workload)?,
         drift,
@@ -86,7 +95,7 @@ fn mark_disturbed(cases: &mut [CaseRow], drift: Option<&Drift>) {
 fn case_row(
     case: &CaseData,
     workload: &WorkloadData,
-    unit: &str,
+    objective: &Objective,
     median_peak: Option<f64>,
 ) -> Result<CaseRow, AnalyzeError> {
     let ratio = ratio_to_control(workload, case).map_err(|source| AnalyzeError::Statistic {
@@ -94,8 +103,9 @@ fn case_row(
         statistic: format!("the interval of case `{}`", case.name),
         source: source.into(),
     })?;
-    let value = median(&case.pairs.iter().map(|pair| pair.case).collect::<Vec<f64>>());
-    let flops = workload.rated_flops(unit);
+    let number = |pair: &Pair| objective.shown(pair.case);
+    let value = median(&case.pairs.iter().map(number).collect::<Vec<f64>>());
+    let flops = workload.rated_flops(&objective.unit);
     let shares: Option<Vec<f64>> =
         flops.and_then(|flops| case.undisturbed().map(|pair| pair.share_of_peak(flops)).collect());
     Ok(CaseRow {
@@ -110,12 +120,19 @@ fn case_row(
         reason: case.reason.clone(),
         attempts: case.attempts.clone(),
         rounds: case.rounds(),
+        rank: None,
         pairs: case.pairs.len(),
+        left_out: case.left_out.clone(),
         disturbed_rounds: Vec::new(),
         disturbed_probes: case.pairs.len() - case.undisturbed().count(),
         ratio,
         value,
-        normalised_value: normalised_median(&case.pairs, median_peak, |pair| pair.case),
+        normalised_value: match median_peak {
+            Some(_) => {
+                normalised_median(&case.pairs, median_peak, |pair| pair.case).map(|value| objective.shown(value))
+            }
+            None => value,
+        },
         // Operations per nanosecond are 10^9 per second.
         gflops: flops.zip(value).map(|(flops, value)| flops / value),
         share_of_peak: shares.and_then(|shares| median(&shares)),
@@ -125,7 +142,7 @@ fn case_row(
         estimates: case
             .estimates
             .iter()
-            .map(|(name, prediction)| (name.clone(), prediction.value))
+            .map(|(name, prediction)| (name.clone(), objective.predicted(&prediction.unit, prediction.value)))
             .collect(),
     })
 }

@@ -2,13 +2,14 @@
 
 use std::fmt::Write as _;
 
-use comfy_table::{Cell, CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
+use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 
 use crate::analysis::{Analysis, Judgement, WorkloadRow};
-use crate::format::{counted, one_line, or_dash, percent, ratio_with_interval, shown_unit, significant, value};
+use crate::dataset::Objective;
+use crate::format::{counted, filled, one_line, or_dash, percent, ratio_with_interval, shown_unit, significant, value};
 use crate::report::{
-    consent_lines, correlation, coverage_lines, disturbed_line, drift_lines, inversions, origin_line, role,
-    together_lines, verdict,
+    achieves, consent_lines, correlation, coverage_lines, disturbed_line, drift_lines, inversions, origin_line,
+    ratio_line, role, title, together_lines, verdict,
 };
 
 /// Columns of a terminal that everything fits into.
@@ -29,17 +30,17 @@ pub fn render(analysis: &Analysis) -> String {
         if !out.is_empty() {
             out.push('\n');
         }
-        let _ = writeln!(
-            out,
-            "{} on {}",
-            one_line(&workload.name),
-            one_line(&analysis.setup.target)
-        );
+        let heading = if analysis.workloads.len() > 1 {
+            format!("{} on {}", one_line(&workload.name), one_line(&analysis.setup.target))
+        } else {
+            title(analysis, one_line)
+        };
+        let _ = writeln!(out, "{heading}");
         if let Some(origin) = origin_line(analysis, one_line) {
             wrapped(&mut out, "by whom: ", &origin);
         }
         best(&mut out, analysis, workload);
-        answer(&mut out, workload);
+        answer(&mut out, &analysis.setup.objective, workload);
         estimates(&mut out, workload);
         failures(&mut out, workload);
         out.push('\n');
@@ -100,28 +101,35 @@ fn best(out: &mut String, analysis: &Analysis, workload: &WorkloadRow) {
     }
     let unit = &analysis.setup.objective.unit;
     let shown = shown_unit(unit).0;
-    let mut table = table(
-        &["case", "ratio [95 % interval]", "pairs", shown, "GFLOP/s", "of peak"],
-        1..6,
-    );
-    for (case, figure) in ranked.iter().take(BEST) {
-        table.add_row([
-            Cell::new(one_line(&case.name)),
-            Cell::new(ratio_with_interval(*figure)),
-            Cell::new(case.pairs),
-            Cell::new(or_dash(case.value, |v| value(v, unit))),
-            Cell::new(or_dash(case.gflops, |rate| significant(rate, 4))),
-            Cell::new(or_dash(case.share_of_peak, percent)),
-        ]);
+    let counts = format!("{}s", workload.counts());
+    let head = vec!["case", "ratio [95 % interval]", &counts, shown, "GFLOP/s", "of peak"];
+    let rows = ranked.iter().take(BEST).map(|(case, figure)| {
+        vec![
+            one_line(&case.name),
+            ratio_with_interval(*figure),
+            case.pairs.to_string(),
+            or_dash(case.value, |v| value(v, unit)),
+            or_dash(case.gflops, |rate| significant(rate, 4)),
+            or_dash(case.share_of_peak, percent),
+        ]
+    });
+    let (head, rows) = filled(head, rows.collect());
+    let mut table = table(&head, 1..6);
+    for row in rows {
+        table.add_row(row);
     }
     show(out, &table);
+    if let Some(line) = ratio_line(analysis) {
+        out.push('\n');
+        wrapped(out, "ratio: ", &line);
+    }
     if let Some(line) = disturbed_line(workload) {
         out.push('\n');
         wrapped(out, "probes: ", &line);
     }
 }
 
-fn answer(out: &mut String, workload: &WorkloadRow) {
+fn answer(out: &mut String, objective: &Objective, workload: &WorkloadRow) {
     let Some(winner) = &workload.winner else {
         wrapped(
             out,
@@ -136,14 +144,19 @@ fn answer(out: &mut String, workload: &WorkloadRow) {
         format!(
             "{}: {}, {}.",
             one_line(&winner.case),
-            ratio_with_interval(winner.ratio),
-            counted(winner.ratio.samples, "pair")
+            achieves(objective, winner.ratio, role(workload), &objective.name),
+            counted(winner.ratio.samples, workload.counts())
         )
     };
     if !workload.shows_a_gain() {
-        let _ = write!(first, " No case is shown to be faster than {}.", role(workload));
+        let _ = write!(
+            first,
+            " No case is shown to be {} than {}.",
+            objective.better(),
+            role(workload)
+        );
     }
-    let lines = verdict(workload, winner, one_line, NAMED);
+    let lines = verdict(objective, workload, winner, one_line, NAMED);
     out.push('\n');
     wrapped(
         out,

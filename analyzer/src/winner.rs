@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 
 use planner::{Attributes, Value};
 use stats::interval::Bootstrap;
-use stats::paired::{PairedRatios, can_still_win, winner_set};
+use stats::paired::{PairedRatios, pooled_noise, winner_set};
 
 use crate::analysis::{CaseRow, Confirmed, Figure, Member, Winner};
 use crate::dataset::{Chosen, WorkloadData};
@@ -22,22 +22,21 @@ const ENOUGH: usize = 12;
 /// The case with the smallest median paired ratio (of equals the control, then the first) among all that are no
 /// confirmation, crosses included, and what can't be told from it. The control's ratio is 1, without any spread.
 ///
-/// Ties: of the cases whose interval still reaches the winner's (the others are out by a wide margin), those in the
-/// simultaneous 95 % winner set of [`winner_set`], with fewer resamples beyond 2,000 contenders. Where values do not vary: those with the same ratio.
+/// Ties: of the cases whose interval still reaches the winner's (the others are out by a wide margin; see
+/// [`MedianInterval::reach`](stats::interval::MedianInterval::reach)), those in the simultaneous 95 % winner set of [`winner_set`], with fewer resamples beyond 2,000
+/// contenders. Where values do not vary: those with the same ratio.
 pub(crate) fn winner(workload: &WorkloadData, rows: &[CaseRow], seed: u64) -> Result<Option<Winner>, AnalyzeError> {
-    let mut candidates: Vec<(usize, &CaseRow, Figure)> = rows
-        .iter()
-        .enumerate()
-        .filter(|(_, row)| row.chosen != Chosen::Confirmation)
+    let placed = rows.iter().enumerate();
+    let mut candidates: Vec<(usize, &CaseRow, Figure)> = placed
+        .filter(|(_, row)| row.rank.is_some())
         .filter_map(|(index, row)| row.ratio.map(|ratio| (index, row, ratio)))
         .collect();
-    let place = |row: &CaseRow| row.name != workload.control;
-    candidates.sort_by(|a, b| a.2.median.total_cmp(&b.2.median).then(place(a.1).cmp(&place(b.1))));
+    candidates.sort_by_key(|(_, row, _)| row.rank);
     let Some((_, best, ratio)) = candidates.first().copied() else {
         return Ok(None);
     };
     let (ties, undecided) = if workload.varies {
-        (simultaneous(workload, &candidates, seed)?, too_few(&candidates))
+        simultaneous(workload, &candidates, seed)?
     } else {
         let same = candidates
             .iter()
@@ -110,15 +109,6 @@ pub(crate) fn differences<'a>(
     all.filter(|(_, a, b)| a != b)
 }
 
-/// Candidates without an interval, but the best one and the control, which needs none.
-fn too_few(candidates: &[(usize, &CaseRow, Figure)]) -> Vec<String> {
-    let few = candidates
-        .iter()
-        .skip(1)
-        .filter(|(_, _, ratio)| ratio.half_width().is_none());
-    few.map(|(_, row, _)| row.name.clone()).collect()
-}
-
 fn failed(workload: &WorkloadData, source: Box<dyn std::error::Error + Send + Sync>) -> AnalyzeError {
     AnalyzeError::Statistic {
         workload: workload.name.clone(),
@@ -127,20 +117,15 @@ fn failed(workload: &WorkloadData, source: Box<dyn std::error::Error + Send + Sy
     }
 }
 
+/// The ties of the best candidate, and whom nothing can be said of. A case with too few pairs for an interval of its own is
+/// held against the noise of all cases together; only where no case has two pairs nothing is known of any.
 fn simultaneous(
     workload: &WorkloadData,
     candidates: &[(usize, &CaseRow, Figure)],
     seed: u64,
-) -> Result<Option<Vec<String>>, AnalyzeError> {
-    let mut contenders = Vec::new();
-    let mut best = None;
-    for (position, (index, row, ratio)) in candidates.iter().enumerate() {
-        if ratio.half_width().is_none() {
-            if position == 0 {
-                return Ok(None);
-            }
-            continue;
-        }
+) -> Result<(Option<Vec<String>>, Vec<String>), AnalyzeError> {
+    let mut all = Vec::with_capacity(candidates.len());
+    for (index, row, ratio) in candidates {
         let measured = || workload.cases[*index].pairs.iter();
         let pairs: Vec<(f64, f64)> = if ratio.is_exact() {
             vec![(1.0, 1.0); ENOUGH]
@@ -148,19 +133,36 @@ fn simultaneous(
             measured().map(|pair| (pair.case, pair.control)).collect()
         };
         let ratios = PairedRatios::new(&pairs).map_err(|e| failed(workload, e.into()))?;
-        let interval = ratios.interval(LEVEL);
-        if can_still_win(&interval, best.get_or_insert(interval)) {
-            contenders.push((row.name.clone(), ratios));
-        }
+        all.push((row.name.as_str(), ratios, ratio.is_exact()));
     }
-    let ratios: Vec<PairedRatios> = contenders.iter().map(|(_, ratios)| ratios.clone()).collect();
+    // What holds by definition says nothing of the noise.
+    let noise = pooled_noise(
+        all.iter()
+            .filter(|(_, _, exact)| !exact)
+            .map(|(_, ratios, _)| ratios.ratios()),
+    );
+    let known = |ratios: &PairedRatios| noise.is_some() || ratios.interval(LEVEL).reaches_level();
+    let undecided = all.iter().skip(1).filter(|(_, ratios, _)| !known(ratios));
+    let undecided = undecided.map(|(name, _, _)| (*name).to_owned()).collect();
+    let Some(best) = all.first().filter(|(_, ratios, _)| known(ratios)) else {
+        return Ok((None, undecided));
+    };
+    let (_, upper) = best.1.interval(LEVEL).reach(noise);
+    let contenders: Vec<&(&str, PairedRatios, bool)> = all
+        .iter()
+        .filter(|(_, ratios, _)| known(ratios) && ratios.interval(LEVEL).reach(noise).0 <= upper)
+        .collect();
+    let ratios: Vec<PairedRatios> = contenders.iter().map(|(_, ratios, _)| ratios.clone()).collect();
     let plan = Bootstrap {
         resamples: affordable(ratios.len()),
         ..resampling(seed)
     };
-    let set = winner_set(&ratios, plan).map_err(|e| failed(workload, e.into()))?;
+    let set = winner_set(&ratios, noise, plan).map_err(|e| failed(workload, e.into()))?;
     let members = set.members.iter().filter(|member| **member != 0);
-    Ok(Some(members.map(|member| contenders[*member].0.clone()).collect()))
+    Ok((
+        Some(members.map(|member| contenders[*member].0.to_owned()).collect()),
+        undecided,
+    ))
 }
 
 /// Resamples for a winner set of so many contenders: as many as usual, and fewer where all comparisons would take minutes,

@@ -497,10 +497,9 @@ fn frame_after(browser: &mut Browser, script: &str) -> (f64, f64) {
     (walls[0], processor[4])
 }
 
-/// The page of twenty thousand cases with eight attributes, two estimates and four rounds each. Rows are made from
-/// evaluated ones: the page is what is measured here, not the statistics.
-fn twenty_thousand() -> String {
-    let count = 20_000_u32;
+/// The page of so many cases with eight attributes, two estimates and four rounds each. Rows are made from evaluated ones:
+/// the page is what is looked at here, not the statistics.
+fn page_of_many(count: u32) -> String {
     // A cheap scatter of numbers, the same on every machine.
     let scatter = |index: u32, factor: u32| f64::from(index.wrapping_mul(factor) >> 8) / f64::from(1_u32 << 24);
     let mut analysis = RICH.clone();
@@ -562,13 +561,44 @@ fn twenty_thousand() -> String {
     rendered(&analysis)
 }
 
+#[test]
+fn families_of_thousands_of_cases_have_a_panel_each() {
+    let Some(program) = chromium() else { return };
+    let (_folder, mut browser) = open(&page_of_many(1_600), &program);
+    let chart = "echarts.getInstanceByDom(document.querySelector('#calibration .chart'))";
+    browser.eval("void document.querySelector('#calibration').scrollIntoView()");
+    browser.wait(&format!("!!(window.echarts && {chart})"));
+    let panels = format!("{chart}.getOption().grid.length");
+    assert_eq!(browser.eval(&panels), 6, "one for each family");
+    let titles = browser.eval(&format!("{chart}.getOption().title.map(one => one.text)"));
+    assert!(titles[0].as_str().unwrap().starts_with("family "), "{titles}");
+    // The picked case is ringed in the panel of its family.
+    browser
+        .eval("[...document.querySelectorAll('#rows tr[data-case]')].find(row => !row.querySelector('.tag')).click()");
+    browser.eval("void document.querySelector('#calibration').scrollIntoView()");
+    let ringed = format!(
+        "(() => {{ const option = {chart}.getOption(); const ring = option.series.find(one => one.id === 'ring'); if \
+         (!ring?.data.length) return false; const data = JSON.parse(document.getElementById('data').textContent); const \
+         family = data.cases.family; const word = family.words[family.codes[ring.data[0][2]]]; return \
+         option.title[ring.xAxisIndex].text.startsWith(word); }})()"
+    );
+    browser.wait(&ringed);
+    // All in one, on request.
+    browser.eval(
+        "(() => { const select = document.querySelector('#calibration select[aria-label=families]'); select.value = \
+         'together'; select.dispatchEvent(new Event('change')); })()",
+    );
+    browser.wait(&format!("{panels} === 1"));
+    assert_eq!(browser.complaints, Vec::<String>::new());
+}
+
 /// `cargo test -p layout-sweep-analyzer --test page -- --ignored --nocapture`
 #[test]
 #[ignore = "figures: takes a minute"]
 #[allow(clippy::print_stderr, reason = "figures are for people")]
 fn figures_of_twenty_thousand_cases() {
     let Some(program) = chromium() else { return };
-    let page = twenty_thousand();
+    let page = page_of_many(20_000);
     let (_folder, file) = written(&page);
     let mut browser = Browser::start(&program, 1400, 900);
     browser.call("Performance.enable", &json!({"timeDomain": "threadTicks"}));

@@ -278,3 +278,42 @@ fn what_cannot_be_compared_is_said() {
         "{error}"
     );
 }
+
+#[test]
+fn a_case_has_the_same_place_everywhere() {
+    let it = common::typical();
+    let (dataset, analysis) = (it.dataset().unwrap(), it.analysis());
+    let workload = &analysis.workloads[0];
+    let compared = compare(&dataset, &dataset, None).unwrap();
+    let csv = analyzer::report::summary(&analysis).unwrap();
+    let mut reader = csv::Reader::from_reader(csv.as_slice());
+    let column = reader
+        .headers()
+        .unwrap()
+        .iter()
+        .position(|name| name == "rank")
+        .unwrap();
+    let ranks: Vec<String> = reader.records().map(|line| line.unwrap()[column].to_owned()).collect();
+    assert_eq!(ranks.len(), workload.cases.len());
+    for (row, rank) in workload.cases.iter().zip(ranks) {
+        assert_eq!(row.rank.map(|rank| rank.to_string()).unwrap_or_default(), rank);
+        assert_eq!(
+            explain(&dataset, &row.name, None).unwrap().a.place,
+            row.rank,
+            "{}",
+            row.name
+        );
+        if let Some(change) = compared.cases.iter().find(|change| change.case == row.name) {
+            assert_eq!(
+                (change.first_rank, change.second_rank),
+                (row.rank, row.rank),
+                "{}",
+                row.name
+            );
+        }
+    }
+    // The winner is the first, and the list of the best goes by place.
+    let best: Vec<Option<usize>> = workload.best().iter().map(|(case, _)| case.rank).collect();
+    assert_eq!(best, (1..=best.len()).map(Some).collect::<Vec<_>>());
+    assert_eq!(workload.winner.as_ref().unwrap().case, workload.best()[0].0.name);
+}

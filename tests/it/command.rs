@@ -56,6 +56,23 @@ fn a_matrix_product_goes_from_definition_to_report() {
     );
     assert!(processes_of(bench.root()).is_empty());
 
+    // A command multiplies no matrices that anybody knows of.
+    let page = fs_err::read_to_string(bench.path("reports/matmul/report.html")).unwrap();
+    let page = &page[page.find("<body>").unwrap()..page.find("<script type=\"application/json\"").unwrap()];
+    assert!(report.starts_with("# `matmul`\n"), "{report}");
+    for foreign in [
+        "0 operations",
+        "matrix products",
+        "peak probe",
+        "on command",
+        "normalised",
+    ] {
+        for text in [report.as_str(), page] {
+            let line = text.lines().find(|line| line.contains(foreign));
+            assert!(line.is_none(), "`{foreign}`: {line:?}");
+        }
+    }
+
     let records = bench.records("cohorts/matmul").len();
     bench.expect(0, &["sweep", "cohorts/matmul.toml"]);
     assert_eq!(bench.records("cohorts/matmul").len(), records, "nothing is done twice");

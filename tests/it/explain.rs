@@ -39,6 +39,25 @@ fn a_measured_cohort_is_explained_and_compared() {
         .0;
     assert!(csv.starts_with("what,name,kind,a,b,difference,share\nwhole,"), "{csv}");
 
+    // Where its time went, worker by worker; the report draws the same.
+    let (shown, _) = bench.expect(0, &["profile", "cohorts/quick", other, "--html", "profile.html"]);
+    assert!(
+        shown.contains("worker 0 (core ") && shown.contains("waiting"),
+        "{shown}"
+    );
+    let profile = bench.json(&["profile", "cohorts/quick", other, "--format", "json"]);
+    assert_eq!(
+        (profile["unit"].as_str(), profile["origin"].as_str()),
+        (Some("ns"), Some("measured"))
+    );
+    let page = fs_err::read_to_string(bench.path("profile.html")).unwrap();
+    let report = fs_err::read_to_string(bench.path("reports/quick/report.html")).unwrap();
+    for (what, page) in [("profile.html", page), ("report.html", report)] {
+        assert!(page.contains("\"lanes\":[[\"worker 0 (core "), "{what}");
+    }
+    let (_, error) = bench.expect(2, &["profile", "cohorts/quick", "no-such-case"]);
+    assert!(error.contains("the cohort has no case `no-such-case`"), "{error}");
+
     let (_, error) = bench.expect(2, &["explain", "cohorts/quick", "no-such-case"]);
     assert!(error.contains("the cohort has no case `no-such-case`"), "{error}");
 

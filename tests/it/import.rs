@@ -26,7 +26,7 @@ fn an_import_is_analysed_and_never_continued() {
     );
     let report = fs_err::read_to_string(bench.path("reports/cache/report.md")).unwrap();
     assert!(
-        report.contains("Imported: every measured figure is that of `cache.json`"),
+        report.contains("Imported: every figure labelled published is that of `cache.json`"),
         "{report}"
     );
     assert!(report.contains("RuntimeFailedConfig"), "{report}");
@@ -49,6 +49,92 @@ fn an_import_is_analysed_and_never_continued() {
     assert!(error.contains("can be analysed, never continued"), "{error}");
     // Nothing is overwritten.
     bench.expect(2, &["import", "cache.json"]);
+}
+
+#[test]
+fn a_folder_of_the_published_sweep_is_analysed_with_its_estimates() {
+    let bench = Bench::new();
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/published-sweep");
+    let folder = folder.to_str().unwrap();
+    let (shown, said) = bench.expect(
+        0,
+        &["import", folder, "--build-id", "0123abcd", "--control", "historical"],
+    );
+    assert!(
+        shown.contains("7 configurations of `published-sweep` (published): 5 measured by others with 5 samples of renderer_cycles in cycles, 1 rejected, 1 timed-out"),
+        "{shown}"
+    );
+    assert!(
+        said.contains("cut off") && said.contains("without a result: `joint-rows-3`, `joint-rows-6`"),
+        "{said}"
+    );
+    let (shown, _) = bench.expect(0, &["analyze", "cohorts/published-sweep"]);
+    assert!(
+        shown.contains("down-22: 0.992") && shown.contains("build id 0123abcd"),
+        "{shown}"
+    );
+    let statistics = fs_err::read_to_string(bench.path("reports/published-sweep/statistics.json")).unwrap();
+    let statistics: serde_json::Value = serde_json::from_str(&statistics).unwrap();
+    let workload = &statistics["workloads"][0];
+    let estimates = workload["estimates"].as_array().unwrap();
+    let names: Vec<&str> = estimates.iter().map(|one| one["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["compact", "expanded", "refined"]);
+    // Four passed and were chosen beforehand; the cross judges nothing.
+    assert_eq!(
+        (&estimates[0]["samples"], &estimates[0]["left_out"]["not predicted"]),
+        (&4.into(), &1.into())
+    );
+    let report = fs_err::read_to_string(bench.path("reports/published-sweep/report.md")).unwrap();
+    for foreign in [
+        "0 operations",
+        "peak",
+        "normalised",
+        "screened",
+        "on imported",
+        "GFLOP",
+        "(measured)",
+    ] {
+        let line = report.lines().find(|line| line.contains(foreign));
+        assert!(line.is_none(), "`{foreign}`: {line:?}");
+    }
+    assert!(
+        report.starts_with("# `published-sweep`, imported") && report.contains("(published)"),
+        "{report}"
+    );
+}
+
+#[test]
+fn a_rate_goes_in_and_comes_out_as_it_is() {
+    let bench = Bench::new();
+    write(&bench, "rates.csv", "x,throughput (GB/s)\n1,3.7\n2,49\n4,12.25\n");
+    bench.expect(0, &["import", "rates.csv", "--objective", "throughput"]);
+    let (shown, _) = bench.expect(0, &["analyze", "cohorts/rates"]);
+    assert!(shown.contains("GB/s") && shown.contains("49.00"), "{shown}");
+    let json = bench.json(&["analyze", "cohorts/rates", "--format", "json"]);
+    assert_eq!(json["workloads"][0]["winner"]["case"], "2");
+    let (csv, _) = bench.expect(0, &["export", "cohorts/rates", "--format", "csv"]);
+    assert!(
+        csv.contains("throughput (GB/s)") && csv.contains(",3.7") && csv.contains(",12.25"),
+        "{csv}"
+    );
+    let (table, _) = bench.expect(0, &["export", "cohorts/rates", "--format", "markdown"]);
+    assert!(
+        table.find("| 49 |").unwrap() < table.find("| 3.7 |").unwrap(),
+        "{table}"
+    );
+    write(&bench, "again.csv", &csv);
+    bench.expect(0, &["import", "again.csv", "--objective", "throughput"]);
+    assert_eq!(
+        bench
+            .expect(0, &["export", "cohorts/again", "--format", "csv"])
+            .0
+            .lines()
+            .nth(1),
+        csv.lines().nth(1)
+    );
+    for text in [csv, table] {
+        assert!(!text.contains("inverse") && !text.contains("1/("), "{text}");
+    }
 }
 
 #[test]

@@ -59,6 +59,15 @@ fn a_sweep_of_the_unit_model_leaves_profiles_and_a_report() {
     ] {
         assert!(table.contains(word), "`{word}` is not in\n{table}");
     }
+    bench.expect(0, &["profile", "cohorts/small", "streamed", "--html", "streamed.html"]);
+    let page = fs_err::read_to_string(bench.path("streamed.html")).unwrap();
+    let report = fs_err::read_to_string(bench.path("reports/small/report.html")).unwrap();
+    for page in [page, report] {
+        assert!(
+            page.contains("lanes are ") && page.contains(" to 1471"),
+            "tiles in time"
+        );
+    }
     let (_, stderr) = bench.expect(2, &["profile", "cohorts/small", "swapped"]);
     assert!(stderr.contains("no profile of `swapped`"), "{stderr}");
 }

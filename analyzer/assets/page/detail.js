@@ -23,7 +23,7 @@ function figuresOf(row) {
   const table = element("table", {},
     line("ratio to control", labelled(`${ratioWord(cases.ratio[row])}  [${intervalWord(row)}]`, `${data.origin}, ${defined(cases.pairs[row]) ? counted(cases.pairs[row], "pair") : "no pairs"}`)),
     line(data.objective, labelled(`${significant(cases.value[row], 4)} ${data.unit}`, data.origin)),
-    line("normalised", labelled(`${significant(cases.normalised[row], 4)} ${data.unit}`, "derived")));
+    workloadOf(row).probed ? line("normalised", labelled(`${significant(cases.normalised[row], 4)} ${data.unit}`, "derived")) : "");
   if (defined(cases.gflops[row])) table.append(line("rate", labelled(`${significant(cases.gflops[row], 4)} GFLOP/s, ${percentWord(cases.share[row])} of peak`, "derived")));
   for (const estimate of workloadOf(row).estimates)
     table.append(line(estimate.name, labelled(`${significant(predicted(row, estimate.name), 4)} ${estimate.unit}`, "modelled")));

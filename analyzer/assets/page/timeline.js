@@ -8,7 +8,7 @@ function timelineOption(lanes, unit, origin, box, known = []) {
   const names = [...new Set([...known, ...used])];
   const end = Math.max(...lanes.map((lane) => lane.spans.reduce((last, span) => Math.max(last, span.end), lane.end ?? 0)));
   const high = lanes.length > 12 ? 22 : lanes.length > 5 ? 30 : 44;
-  box.style.height = `${100 + lanes.length * high}px`;
+  box.style.height = `${112 + lanes.length * high}px`;
   const x = axisOver(0, end, { name: `${unit} since the start (${origin})`, most: 8, pad: 0.005, clip: 0 });
   const spans = lanes.flatMap((lane, at) => lane.spans.map((span) => ({ value: [at, span.start, span.end, names.indexOf(span.phase)], span })));
   const narrow = box.clientWidth < 600;

@@ -91,7 +91,7 @@ pub fn to_csv(table: &Table) -> Result<String, ExportError> {
 
 fn parameter(name: &str, objective: &str) -> String {
     let own = OWN.contains(&name.to_ascii_lowercase().as_str()) || name.contains(':');
-    if own || crate::csv_file::named_unit(name).0 == objective {
+    if own || crate::csv_columns::named_unit(name).0 == objective {
         format!("parameter:{name}")
     } else {
         name.to_owned()

@@ -30,10 +30,14 @@ pub enum ImportError {
     },
     #[error("`{file}` holds no configuration")]
     Empty { file: String },
-    #[error("`{file}`: of `{objective}` more is better, and what is analysed here is minimised")]
-    MoreIsBetter {
+    #[error(
+        "`{file}`: of `{objective}` more is better, and {place} has {value} of it: of what is not above zero there is no ratio"
+    )]
+    NotAboveZero {
         file: String,
         objective: String,
+        place: String,
+        value: f64,
         others: Vec<String>,
     },
     #[error("`--column {column}`: {message}")]
@@ -68,10 +72,13 @@ impl ImportError {
         match self {
             Self::Unknown { known, .. } => Some(format!("say which it is with `--format`: {}", known.join(", "))),
             Self::NoFormat { known, .. } => Some(format!("there are: {}", known.join(", "))),
-            Self::MoreIsBetter { others, .. } if !others.is_empty() => Some(format!(
+            Self::NotAboveZero { others, .. } if !others.is_empty() => Some(format!(
                 "`--objective NAME` ranks by another number of the file: {}",
                 others.join(", ")
             )),
+            Self::NotAboveZero { .. } => Some(
+                "rank by another number with `--objective NAME`, or shift this one above zero in the file".to_owned(),
+            ),
             Self::NoColumn { .. } | Self::Column { .. } => Some(
                 "`--column ROLE=HEADER`, as in `--column value=time_ms`; see `layout-sweep import --help`".to_owned(),
             ),

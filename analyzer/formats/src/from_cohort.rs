@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use cohort::{Attempt, BuildOutcome, CaseState, CohortError, Outcome, RunOutcome, Snapshot, Status};
-use target_api::{Measurement, Of};
+use cohort::{Attempt, BuildOutcome, CaseState, CohortError, Manifest, Outcome, RunOutcome, Snapshot, Status};
+use target_api::{Estimate, Measurement, Of};
 
 use crate::error::listed;
 use crate::table::{Failed, Found, Row, Table};
@@ -52,7 +52,7 @@ pub fn table_of(snapshot: &Snapshot, workload: Option<&str>) -> Result<(Table, V
     let (mut rows, mut notes) = (Vec::new(), Vec::new());
     let mut waiting = 0;
     for case in state.cases().iter().filter(|case| case.case.workload == name) {
-        match row(case) {
+        match row(case, manifest) {
             Some(row) => rows.push(row),
             None => waiting += 1,
         }
@@ -65,12 +65,14 @@ pub fn table_of(snapshot: &Snapshot, workload: Option<&str>) -> Result<(Table, V
     let instance = manifest.imported.as_ref().map(|_| &machine.instance);
     let facts = machine.class.iter().chain(instance.into_iter().flatten());
     let facts = facts.map(|(name, value)| (name.clone(), value.clone())).collect();
-    let (objective, unit) = manifest.objective.clone();
+    // People's own number, whichever way it is better.
+    let (objective, unit) = manifest.inverse_of.as_ref().unwrap_or(&manifest.objective).clone();
     let workload = name;
     Ok((
         Table {
             workload,
             objective,
+            larger_is_better: manifest.inverse_of.is_some(),
             unit,
             facts,
             rows,
@@ -79,7 +81,7 @@ pub fn table_of(snapshot: &Snapshot, workload: Option<&str>) -> Result<(Table, V
     ))
 }
 
-fn row(state: &CaseState<'_>) -> Option<Row> {
+fn row(state: &CaseState<'_>, manifest: &Manifest) -> Option<Row> {
     let latest = state.latest()?;
     let (mut extra, mut samples) = (BTreeMap::new(), Vec::new());
     let found = match state.status() {
@@ -88,7 +90,8 @@ fn row(state: &CaseState<'_>) -> Option<Row> {
             let mut measurements: Vec<&Measurement> = Vec::new();
             for (round, done) in latest.correct() {
                 if let RunOutcome::Correct { measurement } = done.outcome {
-                    samples.extend(measurement.values(Of::Case).into_iter().map(|value| (round, value)));
+                    let values = measurement.values(Of::Case).into_iter();
+                    samples.extend(values.map(|value| (round, number(manifest, value))));
                     measurements.push(measurement);
                 }
             }
@@ -120,9 +123,36 @@ fn row(state: &CaseState<'_>) -> Option<Row> {
         configuration: state.case.plan.attributes.clone(),
         found,
         extra,
-        estimates: state.case.estimates.iter().chain(built).cloned().collect(),
+        estimates: state
+            .case
+            .estimates
+            .iter()
+            .chain(built)
+            .map(|one| predicted(manifest, one))
+            .collect(),
         at: last.or(latest.build.map(|build| build.record.at)),
     })
+}
+
+/// The number that people know, of a value that is compared. Rounded to 15 significant digits, which gives back what was read.
+fn number(manifest: &Manifest, value: f64) -> f64 {
+    if manifest.inverse_of.is_none() {
+        return value;
+    }
+    let over = 1.0 / value;
+    format!("{over:.14e}").parse().unwrap_or(over)
+}
+
+/// The same of an estimate of it.
+fn predicted(manifest: &Manifest, estimate: &Estimate) -> Estimate {
+    match &manifest.inverse_of {
+        Some((_, unit)) if estimate.unit == manifest.objective.1 => Estimate {
+            value: number(manifest, estimate.value),
+            unit: unit.clone(),
+            ..estimate.clone()
+        },
+        _ => estimate.clone(),
+    }
 }
 
 fn reason(attempt: &Attempt<'_>, outcome: Outcome) -> String {

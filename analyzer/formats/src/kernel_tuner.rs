@@ -60,17 +60,13 @@ fn read(source: &Source, options: &Options, notes: &mut Vec<String>) -> Result<C
     let objective = objective.unwrap_or_else(|| "time".to_owned());
     let named = STEPS.iter().find(|(own, ours)| objective == *own || objective == *ours);
     let field = named.map_or(objective.as_str(), |(own, _)| own);
-    if words::more_is_better(&objective) {
-        return Err(ImportError::MoreIsBetter {
-            file: source.name.clone(),
-            others: numbers(cache, keys, field),
-            objective,
-        });
-    }
+    let larger_is_better = words::more_is_better(&objective);
     let reader = Reader {
         source,
         keys,
+        cache,
         field,
+        larger_is_better,
         unit: options.unit.clone().unwrap_or_else(|| unit(field)),
     };
     let mut unreadable = Vec::new();
@@ -94,6 +90,7 @@ fn read(source: &Source, options: &Options, notes: &mut Vec<String>) -> Result<C
     Ok(Contents::Table(Table {
         workload: file.kernel_name.unwrap_or_else(|| "kernel".to_owned()),
         objective: field.to_owned(),
+        larger_is_better,
         unit: reader.unit,
         facts,
         rows,
@@ -123,8 +120,10 @@ fn unit(field: &str) -> String {
 struct Reader<'a> {
     source: &'a Source,
     keys: &'a [String],
+    cache: &'a Ordered<Ordered<Json>>,
     /// The objective's field.
     field: &'a str,
+    larger_is_better: bool,
     unit: String,
 }
 
@@ -198,6 +197,15 @@ impl Reader<'_> {
         };
         if values.iter().any(|x| *x >= FAILED_TIME) {
             return Ok(failed(format!("{} of 1e20: it failed", self.field)));
+        }
+        if let Some(&value) = values.iter().find(|x| self.larger_is_better && **x <= 0.0) {
+            return Err(ImportError::NotAboveZero {
+                file: self.source.name.clone(),
+                objective: self.field.to_owned(),
+                place: format!("configuration `{key}`"),
+                value,
+                others: numbers(self.cache, self.keys, self.field),
+            });
         }
         let bad = values.iter().find_map(|x| words::no_value(*x, self.field, &self.unit));
         Ok(bad.map_or_else(

@@ -4,6 +4,8 @@
 //! [`Format`] that suits, [`draft`] makes a [`cohort::Draft`] of a [`Table`], and [`table_of`] a table of a cohort again.
 //! A further format is one file and one line in [`FORMATS`].
 
+mod csv_cells;
+mod csv_columns;
 mod csv_file;
 mod csv_write;
 mod error;
@@ -23,7 +25,7 @@ mod to_cohort;
 mod values;
 mod words;
 
-pub use csv_file::{Column, Role};
+pub use csv_columns::{Column, Role};
 pub use csv_write::to_csv;
 pub use error::ImportError;
 pub use from_cohort::{ExportError, table_of};

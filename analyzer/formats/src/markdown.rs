@@ -22,21 +22,31 @@ pub fn to_markdown(table: &Table, origin: &str) -> String {
     });
     let mut measured: Vec<(&Row, f64, usize)> = table.rows.iter().filter_map(middle).collect();
     measured.sort_by(|a, b| a.1.total_cmp(&b.1));
+    if table.larger_is_better {
+        measured.reverse();
+    }
+    let over = if table.larger_is_better {
+        "the best over it"
+    } else {
+        "over the best"
+    };
     let mut out = format!("# {}\n\n", escaped(&table.workload));
     let _ = writeln!(
         out,
-        "{} configurations, {} of them measured ({}). Values are medians of {} in {}; over the best: derived.\n",
+        "{} configurations, {} of them measured ({}). Values are medians of {} in {}, {} is better; {}: derived.\n",
         table.rows.len(),
         measured.len(),
         escaped(origin),
         escaped(&table.objective),
-        escaped(&table.unit)
+        escaped(&table.unit),
+        if table.larger_is_better { "more" } else { "less" },
+        over
     );
     let mut header = vec![
         "case".to_owned(),
         format!("{} ({})", escaped(&table.objective), escaped(&table.unit)),
     ];
-    header.extend(["over the best".to_owned(), "samples".to_owned()]);
+    header.extend([over.to_owned(), "samples".to_owned()]);
     header.extend(names.iter().map(|name| escaped(name)));
     let _ = writeln!(out, "| {} |", header.join(" | "));
     let _ = writeln!(out, "|---|---:|---:|---:|{}", "---|".repeat(names.len()));
@@ -45,7 +55,14 @@ pub fn to_markdown(table: &Table, origin: &str) -> String {
         let mut cells = vec![
             escaped(&name(row)),
             format!("{value}"),
-            format!("{:.3}", value / best),
+            format!(
+                "{:.3}",
+                if table.larger_is_better {
+                    best / value
+                } else {
+                    value / best
+                }
+            ),
             samples.to_string(),
         ];
         let values = names.iter().map(|name| row.configuration.get(name));

@@ -23,7 +23,7 @@ pub(crate) const FORMAT: Format = Format {
 /// Name of a case's file.
 const RESULT: &str = "/result.json";
 
-/// What is ranked, if nothing else is asked for: the first of these that a passing case has.
+/// What is ranked, if nothing else is asked for: the first of these that all passing cases have.
 const OBJECTIVES: [&str; 2] = ["renderer_cycles", "cycles"];
 
 /// Predictions of the whole time. All need the compiled program.
@@ -35,35 +35,40 @@ const OTHER: [&str; 3] = ["status", "hardware_pass", "seconds"];
 fn read(source: &Source, options: &Options, notes: &mut Vec<String>) -> Result<Contents, ImportError> {
     let mut results: Vec<(&str, Ordered<Json>)> = Vec::new();
     let mut manifest: Option<Ordered<Json>> = None;
+    let mut cut: Vec<String> = Vec::new();
     for part in &source.parts {
-        let parse = || {
-            serde_json::from_str(&part.text).map_err(|error| ImportError::Json {
-                file: format!("{}/{}", source.name, part.path),
-                message: error.to_string(),
-            })
+        let failed = |error: serde_json::Error| ImportError::Json {
+            file: format!("{}/{}", source.name, part.path),
+            message: error.to_string(),
         };
+        let parsed = serde_json::from_str(&part.text);
         if part.path == "manifest.json" {
-            manifest = Some(parse()?);
+            manifest = Some(parsed.map_err(failed)?);
         } else if part.path.ends_with(RESULT) {
-            results.push((&part.path, parse()?));
+            match parsed {
+                Ok(result) => results.push((&part.path, result)),
+                // A driver that was killed leaves the file that it was writing without its end.
+                Err(error) if error.is_eof() => cut.push(format!("`{}`", part.path)),
+                Err(error) => return Err(failed(error)),
+            }
         }
     }
-    let has = |field: &str| {
-        results
-            .iter()
-            .any(|(_, result)| result.get(field).and_then(Json::as_f64).is_some())
-    };
+    if !cut.is_empty() {
+        notes.push(format!(
+            "cut off, so that their cases count as not measured: {}",
+            cut.join(", ")
+        ));
+    }
     let objective = match &options.objective {
         Some(objective) => objective.clone(),
-        None => OBJECTIVES
-            .iter()
-            .find(|field| has(field))
-            .unwrap_or(&OBJECTIVES[0])
-            .to_string(),
+        None => objective(&results, notes).to_owned(),
     };
     let mut crosses = 0;
     let mut rows = Vec::new();
     for (path, result) in &results {
+        if let Some(manifest) = &manifest {
+            same_plan(source, path, result, manifest)?;
+        }
         let mut row = row(source, path, result, &objective)?;
         // Chosen by results: no prediction is judged by them.
         if row.name.as_ref().is_some_and(|name| name.starts_with("cross-")) {
@@ -101,10 +106,57 @@ fn read(source: &Source, options: &Options, notes: &mut Vec<String>) -> Result<C
     Ok(Contents::Table(Table {
         workload: source.name.rsplit('/').next().unwrap_or(&source.name).to_owned(),
         unit: options.unit.clone().unwrap_or_else(|| "cycles".to_owned()),
+        larger_is_better: words::more_is_better(&objective),
         objective,
         facts,
         rows,
     }))
+}
+
+/// The cropped cycles where every passing case has them, else the full ones: one sweep is ranked by one number.
+fn objective(results: &[(&str, Ordered<Json>)], notes: &mut Vec<String>) -> &'static str {
+    let passed = || {
+        let all = results.iter().map(|(_, result)| result);
+        all.filter(|result| result.get("hardware_pass").and_then(Json::as_bool) == Some(true))
+    };
+    let lacking = |field: &str| {
+        passed()
+            .filter(|result| result.get(field).and_then(Json::as_f64).is_none())
+            .count()
+    };
+    let [cropped, full] = OBJECTIVES;
+    match (lacking(cropped), lacking(full)) {
+        (lack, 0) if lack > 0 => {
+            if lack < passed().count() {
+                notes.push(format!(
+                    "{lack} passing cases lack `{cropped}`: all are ranked by `{full}`"
+                ));
+            }
+            full
+        }
+        _ => cropped,
+    }
+}
+
+/// The plan of a result, where the manifest gives one for its case: another is not that case.
+fn same_plan(source: &Source, path: &str, result: &Ordered<Json>, manifest: &Ordered<Json>) -> Result<(), ImportError> {
+    let name = result.get("name").and_then(Json::as_str);
+    let cases = manifest.get("cases").and_then(Json::as_array);
+    let mut cases = cases.into_iter().flatten();
+    let Some(case) = cases.find(|case| name.is_some() && case.get("name").and_then(Json::as_str) == name) else {
+        return Ok(());
+    };
+    for field in ["constraints", "up", "down"] {
+        if let (Some(wanted), Some(found)) = (case.get(field), result.get(field))
+            && wanted != found
+        {
+            return Err(source.bad(
+                path,
+                format!("its `{field}` is not that of the manifest: the result of another case"),
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Cases that the manifest lists and that have no result.
@@ -166,8 +218,14 @@ fn configuration(result: &Ordered<Json>) -> Attributes {
             }
         }
     }
-    if let Some(Json::String(mapping)) = result.get("mapping") {
-        attributes.set("mapping", Value::text(mapping));
+    match result.get("mapping") {
+        Some(Json::String(mapping)) => attributes.set("mapping", Value::text(mapping)),
+        // Tile by tile: a name that is the same for the same list.
+        Some(list @ Json::Array(_)) => {
+            let digest = cohort::sha256_hex(list.to_string().as_bytes());
+            attributes.set("mapping", Value::text(&format!("list-{}", &digest[..8])));
+        }
+        _ => {}
     }
     attributes
 }

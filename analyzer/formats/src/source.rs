@@ -4,7 +4,7 @@ use std::io::Read;
 
 use flate2::read::MultiGzDecoder;
 
-use crate::csv_file::Column;
+use crate::csv_columns::Column;
 use crate::error::ImportError;
 
 /// One file of a source.

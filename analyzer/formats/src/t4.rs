@@ -67,17 +67,16 @@ fn read(source: &Source, options: &Options, notes: &mut Vec<String>) -> Result<C
     let said = |name: &str| metadata.get(name).and_then(Json::as_str).map(str::to_owned);
     let own = entries.iter().find_map(|entry| entry.objectives.first().cloned());
     let objective = options.objective.clone().or(own).unwrap_or_else(|| "time".to_owned());
-    if words::more_is_better(&objective) {
-        return Err(ImportError::MoreIsBetter {
-            file: source.name.clone(),
-            others: others(&entries, &objective),
-            objective,
-        });
-    }
+    // A file of ours says which way; others by what they measure.
+    let larger_is_better = match metadata.get("direction").and_then(Json::as_str) {
+        Some(direction) => direction == "higher",
+        None => words::more_is_better(&objective),
+    };
     let unit = unit(&entries, &objective, options, said("timeunit").as_deref());
     let reader = Reader {
         source,
         objective: &objective,
+        larger_is_better,
         unit: &unit,
     };
     let mut unreadable = Vec::new();
@@ -93,7 +92,7 @@ fn read(source: &Source, options: &Options, notes: &mut Vec<String>) -> Result<C
     let facts = metadata
         .0
         .iter()
-        .filter(|(name, _)| name != "timeunit" && name != "workload");
+        .filter(|(name, _)| !["timeunit", "workload", "direction"].contains(&name.as_str()));
     let fact = |(name, value): &(String, Json)| {
         let words = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         (name.clone(), words)
@@ -101,6 +100,7 @@ fn read(source: &Source, options: &Options, notes: &mut Vec<String>) -> Result<C
     Ok(Contents::Table(Table {
         workload: said("workload").unwrap_or_else(|| stem(&source.name)),
         facts: facts.map(fact).collect(),
+        larger_is_better,
         objective,
         unit,
         rows,
@@ -117,17 +117,14 @@ pub(crate) fn stem(name: &str) -> String {
     if stem.is_empty() { "results" } else { stem }.to_owned()
 }
 
-fn others(entries: &[Entry], objective: &str) -> Vec<String> {
-    let Some(first) = entries.first() else {
-        return Vec::new();
-    };
-    let mut others: Vec<String> = Vec::new();
-    let other = first
+/// Numbers that could be ranked by instead.
+fn others(entry: &Entry, objective: &str) -> Vec<String> {
+    let other = entry
         .measurements
         .iter()
         .filter(|one| one.name != objective && one.value.as_f64().is_some());
-    others.extend(other.map(|one| one.name.clone()));
-    if runtimes(first).is_some_and(|times| !times.is_empty()) {
+    let mut others: Vec<String> = other.map(|one| one.name.clone()).collect();
+    if runtimes(entry).is_some_and(|times| !times.is_empty()) {
         others.push("time".to_owned());
     }
     others
@@ -158,6 +155,7 @@ fn runtimes(entry: &Entry) -> Option<Vec<f64>> {
 struct Reader<'a> {
     source: &'a Source,
     objective: &'a str,
+    larger_is_better: bool,
     unit: &'a str,
 }
 
@@ -231,6 +229,15 @@ impl Reader<'_> {
                 })?
             }
         };
+        if let Some(&value) = values.iter().find(|x| self.larger_is_better && **x <= 0.0) {
+            return Err(ImportError::NotAboveZero {
+                file: self.source.name.clone(),
+                objective: self.objective.to_owned(),
+                place: place(),
+                value,
+                others: others(entry, self.objective),
+            });
+        }
         let bad = values
             .iter()
             .find_map(|x| words::no_value(*x, self.objective, self.unit));

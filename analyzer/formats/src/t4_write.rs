@@ -21,6 +21,10 @@ pub fn to_t4(table: &Table) -> Result<String, ExportError> {
     }
     metadata.insert("timeunit".to_owned(), json!(table.unit));
     metadata.insert("workload".to_owned(), json!(table.workload));
+    if table.larger_is_better {
+        // The schema has no place for it.
+        metadata.insert("direction".to_owned(), json!("higher"));
+    }
     let written = |error: serde_json::Error| ExportError::Write(error.to_string());
     let text = |value: &Json| serde_json::to_string(value).map_err(written);
     // Writing to a string can't fail.

@@ -64,8 +64,10 @@ pub struct Row {
 pub struct Table {
     /// What was computed, where no row says otherwise.
     pub workload: String,
-    /// What is minimised.
+    /// What is compared.
     pub objective: String,
+    /// Whether larger values of it are better.
+    pub larger_is_better: bool,
     /// The unit of every sample.
     pub unit: String,
     /// What the file says of the machine and of everything else: `device` -> `NVIDIA A100`.

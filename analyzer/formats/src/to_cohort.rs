@@ -35,7 +35,7 @@ pub fn draft(table: &Table, origin: &Origin) -> Result<Draft, CohortError> {
     for row in &table.rows {
         let case = case(table, row, &mut names);
         let at = row.at.unwrap_or(origin.at);
-        for kind in records(row, device) {
+        for kind in records(row, device, table.larger_is_better) {
             draft.add_record(at, &case.name, kind)?;
         }
         draft.add_case(case);
@@ -84,11 +84,17 @@ fn header(table: &Table, origin: &Origin) -> Header {
             pairs = pairs.max(u32::try_from(round.len()).unwrap_or(u32::MAX));
         }
     }
+    let own = (table.objective.clone(), table.unit.clone());
     let facts = table.facts.clone().into_iter();
     let (class, instance) = facts.partition(|(name, _)| name == "device");
     Header {
         target: TARGET.to_owned(),
-        objective: (table.objective.clone(), table.unit.clone()),
+        objective: if table.larger_is_better {
+            (format!("inverse {}", table.objective), format!("1/({})", table.unit))
+        } else {
+            own.clone()
+        },
+        inverse_of: table.larger_is_better.then_some(own),
         definition: String::new(),
         options: BTreeMap::new(),
         workloads,
@@ -165,7 +171,8 @@ fn case(table: &Table, row: &Row, names: &mut Names) -> Case {
     }
 }
 
-fn records(row: &Row, device: &str) -> Vec<RecordKind> {
+/// Where larger values are better, one over each is what is compared: the manifest says so.
+fn records(row: &Row, device: &str, larger_is_better: bool) -> Vec<RecordKind> {
     let estimates = row.estimates.iter().filter(|one| one.moment == Moment::Build);
     let build = |outcome| RecordKind::Build {
         outcome,
@@ -185,7 +192,7 @@ fn records(row: &Row, device: &str) -> Vec<RecordKind> {
             let mut records = vec![build(BuildOutcome::Built { units })];
             let mut extra = Some(&row.extra);
             for round in samples.chunk_by(|a, b| a.0 == b.0) {
-                let measurement = measurement(round, extra.take());
+                let measurement = measurement(round, extra.take(), larger_is_better);
                 records.push(run(round[0].0, RunOutcome::Correct { measurement }));
             }
             return records;
@@ -214,11 +221,11 @@ fn records(row: &Row, device: &str) -> Vec<RecordKind> {
 }
 
 /// One round; numbers that belong to the whole configuration stand with its first sample.
-fn measurement(round: &[(u32, f64)], mut extra: Option<&BTreeMap<String, f64>>) -> Measurement {
+fn measurement(round: &[(u32, f64)], mut extra: Option<&BTreeMap<String, f64>>, larger_is_better: bool) -> Measurement {
     let samples = round.iter().map(|(_, value)| Sample {
         of: Of::Case,
         warm_up: false,
-        value: *value,
+        value: if larger_is_better { 1.0 / value } else { *value },
         phases: Vec::new(),
         extra: extra.take().cloned().unwrap_or_default(),
     });

@@ -181,10 +181,12 @@ fn what_a_file_lacks_is_named() {
 }
 
 #[test]
-fn more_is_better_is_refused_with_what_else_there_is() {
+fn more_is_better_needs_numbers_above_zero() {
     let message = refused("score.json", SCORE, &Options::default());
     assert!(
-        message.contains("of `score` more is better") && message.contains("benchmark_time"),
+        message.contains("of `score` more is better")
+            && message.contains("-0.234")
+            && message.contains("benchmark_time"),
         "{message}"
     );
     let options = Options {
@@ -194,6 +196,35 @@ fn more_is_better_is_refused_with_what_else_there_is() {
     let (table, _) = table_with("score.json", SCORE, &options);
     assert_eq!((table.rows.len(), table.unit.as_str()), (8, "ms"));
     assert_eq!(table.rows[0].extra["score"], -0.234);
+}
+
+#[test]
+fn a_rate_is_read_as_it_is_and_turned_over_in_the_cohort() {
+    let text = "x,throughput (GB/s)\n1,3.7\n2,49\n";
+    let options = Options {
+        objective: Some("throughput".to_owned()),
+        ..Options::default()
+    };
+    let (table, _) = table_with("rates.csv", text, &options);
+    assert!(table.larger_is_better);
+    assert_eq!((table.objective.as_str(), table.unit.as_str()), ("throughput", "GB/s"));
+    let measured = |value| Found::Measured {
+        samples: vec![(0, value)],
+    };
+    assert_eq!(table.rows[0].found, measured(3.7));
+    let best = formats::to_markdown(&table, "others");
+    let place = |name: &str| best.find(name).unwrap();
+    assert!(place("| 2 | 49 | 1.000") < place("| 1 | 3.7 | 13.243"), "{best}");
+    let t4: serde_json::Value = serde_json::from_str(&formats::to_t4(&table).unwrap()).unwrap();
+    assert_eq!(
+        (
+            &t4["metadata"]["direction"],
+            &t4["results"][1]["measurements"][0]["value"]
+        ),
+        (&serde_json::json!("higher"), &serde_json::json!(49.0))
+    );
+    let message = refused("rates.csv", "x,throughput (GB/s)\n1,0\n", &options);
+    assert!(message.contains("line 2 has 0 of it"), "{message}");
 }
 
 #[test]
@@ -371,6 +402,153 @@ fn the_published_form_is_read() {
     assert!(notes.iter().any(|note| note.contains("`gone`")), "{notes:?}");
 }
 
+/// The folder as the published driver leaves it, file by file.
+fn published_folder() -> Vec<Part> {
+    macro_rules! files {
+        ($($path:literal),*) => {
+            vec![$(Part {
+                path: $path.to_owned(),
+                text: include_str!(concat!("../../../tests/fixtures/published-sweep/", $path)).to_owned(),
+            }),*]
+        };
+    }
+    files![
+        "cross-cropped-0-1/result.json",
+        "down-04/result.json",
+        "down-22/result.json",
+        "historical/result.json",
+        "joint-rows-3/result.json",
+        "manifest.json",
+        "up-00/result.json",
+        "up-03/result.json",
+        "up-05/result.json"
+    ]
+}
+
+fn read_folder(parts: Vec<Part>, options: &Options) -> Result<(Table, Vec<String>), ImportError> {
+    let source = Source {
+        name: "sweep".to_owned(),
+        folder: true,
+        parts,
+    };
+    match formats::read(formats::suiting(&source)?, &source, options)? {
+        (Contents::Table(table), notes) => Ok((table, notes)),
+        (other, _) => panic!("no table: {other:?}"),
+    }
+}
+
+#[test]
+fn every_field_of_the_published_driver_is_kept() {
+    let (table, notes) = read_folder(published_folder(), &Options::default()).unwrap();
+    assert_eq!((table.objective.as_str(), table.rows.len()), ("renderer_cycles", 7));
+    let row = |name: &str| table.rows.iter().find(|row| row.name.as_deref() == Some(name)).unwrap();
+    let historical = row("historical");
+    assert_eq!(
+        historical.found,
+        Found::Measured {
+            samples: vec![(0, 188_196.0)]
+        }
+    );
+    // Nine fields of each plan.
+    assert_eq!(historical.configuration.iter().count(), 18);
+    assert_eq!(historical.configuration.get("down.k"), Some(&Value::Integer(15)));
+    assert_eq!(
+        historical.configuration.get("up.distributed"),
+        Some(&Value::Boolean(true))
+    );
+    let estimates: Vec<(&str, f64)> = historical
+        .estimates
+        .iter()
+        .map(|one| (one.name.as_str(), one.value))
+        .collect();
+    // The published rule: refined = expanded - its exchange + the scheduled exchange.
+    let refined = 248_066.0 - 70_152.0 + 51_757.0;
+    assert_eq!(
+        estimates,
+        [("compact", 310_377.0), ("expanded", 248_066.0), ("refined", refined)]
+    );
+    let others: Vec<&str> = historical.extra.keys().map(String::as_str).collect();
+    assert_eq!(
+        others,
+        [
+            "compact_exchange_cycles",
+            "cycles",
+            "exchange_after_arrival",
+            "expanded_exchange_cycles",
+            "maximumAbsoluteError",
+            "minimumTileCycles",
+            "scheduled_exchange"
+        ]
+    );
+    // Recovered after a crash: no seconds, and a result all the same.
+    assert!(matches!(row("down-22").found, Found::Measured { .. }));
+    let how = |name: &str| match &row(name).found {
+        Found::Failed { how, .. } => Some(*how),
+        Found::Measured { .. } => None,
+    };
+    assert_eq!(
+        (how("up-03"), how("up-05")),
+        (Some(Failed::Rejected), Some(Failed::TimedOut))
+    );
+    let cross = row("cross-cropped-0-1");
+    assert!(cross.estimates.is_empty() && cross.family.as_deref() == Some("cross"));
+    assert_eq!(table.facts.keys().collect::<Vec<_>>(), ["binary_sha256", "revision"]);
+    let said = notes.join("\n");
+    assert!(
+        said.contains("cut off, so that their cases count as not measured: `joint-rows-3/result.json`"),
+        "{said}"
+    );
+    assert!(
+        said.contains("without a result: `joint-rows-3`, `joint-rows-6`"),
+        "{said}"
+    );
+    assert!(said.contains("1 crosses were chosen by results"), "{said}");
+}
+
+#[test]
+fn a_published_folder_that_does_not_fit_together_says_where() {
+    let change = |path: &str, from: &str, to: &str| {
+        let mut parts = published_folder();
+        let part = parts.iter_mut().find(|part| part.path == path).unwrap();
+        assert!(part.text.contains(from), "{path}: {from}");
+        part.text = part.text.replacen(from, to, 1);
+        read_folder(parts, &Options::default())
+    };
+    // Before the driver asked for cropped cycles a case may lack them: then one number ranks all.
+    let (table, notes) = change("down-04/result.json", "\"renderer_cycles\"", "\"no_cycles\"").unwrap();
+    assert_eq!(table.objective, "cycles");
+    assert!(
+        notes
+            .iter()
+            .any(|note| note.contains("1 passing cases lack `renderer_cycles`")),
+        "{notes:?}"
+    );
+    for (path, from, to, words) in [
+        (
+            "up-00/result.json",
+            "\"k\": 2",
+            "\"k\": 3",
+            "up-00/result.json: its `up` is not that of the manifest",
+        ),
+        (
+            "up-03/result.json",
+            "\"hardware_pass\"",
+            "\"passed\"",
+            "up-03/result.json lacks `hardware_pass`",
+        ),
+        (
+            "up-03/result.json",
+            "\"status\"",
+            "\"state\"",
+            "up-03/result.json lacks `status`",
+        ),
+        ("up-03/result.json", "{", "[", "`sweep/up-03/result.json` is no JSON"),
+    ] {
+        let message = change(path, from, to).unwrap_err().to_string();
+        assert!(message.contains(words), "{message}");
+    }
+}
+
 fn value() -> impl Strategy<Value = Value> {
     prop_oneof![
         any::<bool>().prop_map(Value::Boolean),
@@ -424,6 +602,7 @@ fn tables(kinds: impl Strategy<Value = Vec<Vec<Value>>>) -> impl Strategy<Value 
                     }
                 });
             Table {
+                larger_is_better: false,
                 workload: "w".to_owned(),
                 objective: "time".to_owned(),
                 unit: "ms".to_owned(),

@@ -8,8 +8,8 @@ use planner::select::plan_to_toml;
 use super::escape::{lines, shell, text};
 use super::html::Input;
 use crate::analysis::{Analysis, CaseRow, Winner, WorkloadRow};
-use crate::format::{UNDEFINED, counted, or_dash, percent, ratio_with_interval, shown_unit, significant, value};
-use crate::report::{role, verdict};
+use crate::format::{UNDEFINED, counted, or_dash, percent, shown_unit, significant, value};
+use crate::report::{achieves, role, times_as_fast, verdict};
 
 /// Beyond so many characters a line is folded.
 const LONG: usize = 320;
@@ -42,10 +42,12 @@ pub(crate) fn answer(out: &mut String, input: &Input<'_>, workload: &WorkloadRow
     figures(out, analysis, workload, winner, case);
     out.push_str("<ul class=\"verdict\">");
     if winner.confirmed_ratio.is_some() {
-        let (ratio, pairs) = (ratio_with_interval(winner.ratio), counted(winner.ratio.samples, "pair"));
-        let _ = write!(out, "<li>The rounds that chose it said {ratio} ({pairs}).</li>");
+        let objective = &analysis.setup.objective;
+        let said = text(&achieves(objective, winner.ratio, role(workload), &objective.name));
+        let pairs = counted(winner.ratio.samples, workload.counts());
+        let _ = write!(out, "<li>The rounds that chose it said {said} ({pairs}).</li>");
     }
-    for line in verdict(workload, winner, str::to_owned, usize::MAX) {
+    for line in verdict(&analysis.setup.objective, workload, winner, str::to_owned, usize::MAX) {
         let _ = write!(out, "<li>{}</li>", folded(&line));
     }
     let _ = write!(out, "<li>Chosen because: {}</li></ul>", folded(&case.because));
@@ -54,44 +56,45 @@ pub(crate) fn answer(out: &mut String, input: &Input<'_>, workload: &WorkloadRow
 
 fn headline(analysis: &Analysis, workload: &WorkloadRow, winner: &Winner) -> String {
     let (case, control) = (case_link(&winner.case), case_link(&workload.control));
-    let objective = text(&analysis.setup.objective.name);
-    let role = role(workload);
+    let objective = &analysis.setup.objective;
+    let (role, better) = (role(workload), objective.better());
+    let achieves = |ratio| text(&achieves(objective, ratio, role, &objective.name));
     if winner.case == workload.control {
         let verb = if workload.has_control { "Keep" } else { "Take" };
-        return format!("{verb} {role}, {control}: no case is shown to be faster.");
+        return format!("{verb} {role}, {control}: no case is shown to be {better}.");
     }
     if !workload.shows_a_gain() {
         return format!(
-            "No case is shown to be faster than {role}, {control}. The best median is that of {case}: {} of \
-             {role}’s {objective} ({}).",
-            ratio_with_interval(winner.ratio),
-            counted(winner.ratio.samples, "pair")
+            "No case is shown to be {better} than {role}, {control}. The best median is that of {case}: {} ({}).",
+            achieves(winner.ratio),
+            counted(winner.ratio.samples, workload.counts())
         );
     }
     let (ratio, confirmed) = match winner.confirmed_ratio {
         Some(ratio) => (ratio, " of confirmation"),
         None => (winner.ratio, ""),
     };
-    // Near 1 three digits would say nothing.
-    let digits = if ratio.median > 0.99 { 5 } else { 3 };
-    let times = significant(1.0 / ratio.median, digits);
     let said = if workload.varies {
-        let pairs = counted(ratio.samples, "pair");
-        format!(
-            "{} of {role}’s {objective} ({pairs}{confirmed})",
-            ratio_with_interval(ratio)
-        )
+        let pairs = counted(ratio.samples, workload.counts());
+        format!("{} ({pairs}{confirmed})", achieves(ratio))
+    } else if objective.larger_is_better {
+        let times = significant(1.0 / ratio.median, 4);
+        format!("{times} times {role}’s {} (values do not vary)", text(&objective.name))
     } else {
         let ratio = significant(ratio.median, 4);
-        format!("{ratio} of {role}’s {objective} (values do not vary)")
+        format!("{ratio} of {role}’s {} (values do not vary)", text(&objective.name))
     };
-    format!("Take {case}: {said}, <b>{times} times as fast</b> as {control}.")
+    let fast = times_as_fast(objective, ratio.median, &control);
+    let fast = fast
+        .strip_prefix(", ")
+        .map_or_else(String::new, |fast| format!(", <b>{fast}</b>"));
+    format!("Take {case}: {said}{fast}.")
 }
 
 fn figures(out: &mut String, analysis: &Analysis, workload: &WorkloadRow, winner: &Winner, case: &CaseRow) {
     let unit = &analysis.setup.objective.unit;
     let (shown, _) = shown_unit(unit);
-    let origin = super::data::origin(&analysis.setup);
+    let origin = analysis.setup.origin();
     let with_unit = |number: String, unit: &str| {
         if number == UNDEFINED {
             number
@@ -99,6 +102,7 @@ fn figures(out: &mut String, analysis: &Analysis, workload: &WorkloadRow, winner
             format!("{number} <i>{}</i>", text(unit))
         }
     };
+    let normalised = workload.median_peak_gflops.is_some();
     let mut all = vec![
         (
             "its time",
@@ -106,18 +110,18 @@ fn figures(out: &mut String, analysis: &Analysis, workload: &WorkloadRow, winner
             origin,
         ),
         (
-            if workload.has_control {
-                "the control’s, normalised"
-            } else {
-                "the reference’s, normalised"
+            match (workload.has_control, normalised) {
+                (true, true) => "the control’s, normalised",
+                (false, true) => "the reference’s, normalised",
+                (true, false) => "the control’s",
+                (false, false) => "the reference’s",
             },
             with_unit(or_dash(workload.control_value, |v| value(v, unit)), shown),
-            "derived",
+            if normalised { "derived" } else { origin },
         ),
     ];
-    if analysis.setup.objective.name != "time" {
-        all[0].0 = "its value";
-    }
+    let own = format!("its {}", text(&analysis.setup.objective.name));
+    all[0].0 = &own;
     if let Some(rate) = case.gflops {
         all.push(("rate", with_unit(significant(rate, 4), "GFLOP/s"), "derived"));
     }

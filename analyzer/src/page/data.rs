@@ -15,8 +15,7 @@ use super::links::Links;
 use super::regret::{Curve, at_random, of_estimate};
 use super::timelines::TimelineData;
 use crate::analysis::{Analysis, CaseRow, EstimateRow, WorkloadRow};
-use crate::collect::has_bias;
-use crate::dataset::{Attempt, Setup};
+use crate::dataset::{Attempt, Objective};
 use crate::format::shown_unit;
 
 /// All of the page's data.
@@ -24,9 +23,11 @@ use crate::format::shown_unit;
 pub struct Data {
     /// What is minimised, and the unit in which its values stand here.
     pub objective: String,
+    /// Whether larger values of it are better.
+    pub larger_is_better: bool,
     /// The shown unit: `ms`, `cycles`.
     pub unit: String,
-    /// What values of the objective are: `measured` or `simulated`.
+    /// What values of the objective are: `measured`, `simulated` or `published`.
     pub origin: &'static str,
     /// The command that builds and measures one case, without the case.
     pub command: String,
@@ -79,6 +80,7 @@ pub type AttemptLine = (u32, &'static str, Option<String>, usize);
 
 /// One workload.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[expect(clippy::struct_excessive_bools, reason = "one fact each, as the page reads them")]
 pub struct WorkloadData {
     /// Its name.
     pub name: String,
@@ -96,6 +98,8 @@ pub struct WorkloadData {
     pub ties: Vec<usize>,
     /// Whether case and control were measured side by side.
     pub paired: bool,
+    /// Whether the machine's peak was probed beside the cases.
+    pub probed: bool,
     /// Whether values vary from call to call.
     pub varies: bool,
     /// Quantiles (5 %, 95 %) of the control's single ratios to itself.
@@ -151,8 +155,9 @@ impl Data {
         cases.repeat_of = Words::of(rows().map(|row| row.repeat_of.as_deref()));
         Self {
             objective: analysis.setup.objective.name.clone(),
+            larger_is_better: analysis.setup.objective.larger_is_better,
             unit: unit.to_owned(),
-            origin: origin(&analysis.setup),
+            origin: analysis.setup.origin(),
             command: format!(
                 "layout-sweep try {}",
                 super::escape::shell(&analysis.setup.definition_path)
@@ -179,24 +184,8 @@ impl Data {
     }
 }
 
-/// Name under which a target that executes plans in software records the program that counts.
-pub(crate) const UNIT_MODEL: &str = "unit-model";
-
-/// What values of the objective are.
-pub(crate) fn origin(setup: &Setup) -> &'static str {
-    if setup.machine.contains_key(UNIT_MODEL) {
-        "simulated"
-    } else {
-        "measured"
-    }
-}
-
 impl Cases {
     fn extend(&mut self, index: usize, workload: &WorkloadRow, links: &Links, one: f64) {
-        let ranks: HashMap<&str, usize> = (1..)
-            .zip(workload.best())
-            .map(|(rank, (case, _))| (case.name.as_str(), rank))
-            .collect();
         for case in &workload.cases {
             let number = self.name.len();
             let measured = |count: usize| Some(count).filter(|_| case.ratio.is_some());
@@ -204,7 +193,7 @@ impl Cases {
             self.name.push(case.name.clone());
             self.workload.push(index);
             self.plan.push(case.plan.clone());
-            self.rank.push(ranks.get(case.name.as_str()).copied());
+            self.rank.push(case.rank);
             self.ratio.push(short(case.ratio.map(|ratio| ratio.median)));
             self.lower.push(short(case.ratio.and_then(|ratio| ratio.lower)));
             self.upper.push(short(case.ratio.and_then(|ratio| ratio.upper)));
@@ -263,12 +252,13 @@ fn workload_data(analysis: &Analysis, workload: &WorkloadRow, first: usize, one:
             .map(|ties| ties.iter().filter_map(|name| number(name)).collect())
             .unwrap_or_default(),
         paired: workload.paired,
+        probed: workload.median_peak_gflops.is_some(),
         varies: workload.varies,
         noise: workload
             .noise
             .and_then(|noise| Some([short(Some(noise.q05))?, short(Some(noise.q95))?])),
         estimates: estimates
-            .map(|estimate| estimate_column(estimate, workload, &judged, &analysis.setup.objective.unit, one))
+            .map(|estimate| estimate_column(estimate, workload, &judged, &analysis.setup.objective, one))
             .collect(),
         phases: phases(&workload.cases, one),
         attributes: attributes(&workload.cases),
@@ -281,20 +271,25 @@ fn estimate_column(
     estimate: &EstimateRow,
     workload: &WorkloadRow,
     judged: &[&CaseRow],
-    objective: &str,
+    objective: &Objective,
     one: f64,
 ) -> EstimateColumn {
-    let comparable = has_bias(&estimate.unit, objective);
+    let comparable = objective.has_bias(&estimate.unit);
     let scale = if comparable { one } else { 1.0 };
     let value = |case: &CaseRow| case.estimates.get(&estimate.name).copied();
     let samples: Vec<(f64, f64)> = judged
         .iter()
-        .filter_map(|case| Some((value(case)?, case.ratio?.median)))
+        .filter_map(|case| {
+            let value = value(case)?;
+            // Cases are tried in the order of what is compared.
+            let compared = if comparable { objective.compared(value)? } else { value };
+            Some((compared, case.ratio?.median))
+        })
         .collect();
     EstimateColumn {
         name: estimate.name.clone(),
         unit: if comparable {
-            shown_unit(objective).0
+            shown_unit(&objective.unit).0
         } else {
             &estimate.unit
         }

@@ -57,13 +57,9 @@ pub(crate) fn columns(data: &Data) -> Vec<Column> {
     if cases.lower.iter().any(Option::is_some) {
         add("interval", "95 % interval", "derived", 27, false);
     }
-    add(
-        "value",
-        &format!("{}, {}", data.objective, data.unit),
-        data.origin,
-        13,
-        true,
-    );
+    let head = format!("{}, {}", data.objective, data.unit);
+    let width = head.chars().count().clamp(11, 28) + 2;
+    add("value", &head, data.origin, width, true);
     add("outcome", "outcome", "", 14, false);
     if cases.gflops.iter().any(Option::is_some) {
         add("gflops", "GFLOP/s", "derived", 10, true);

@@ -15,7 +15,7 @@ use super::{grid, sections};
 use crate::analysis::{Analysis, WorkloadRow};
 use crate::error::AnalyzeError;
 use crate::format::counted;
-use crate::report::{consent_lines, origin_line, together_lines};
+use crate::report::{self, consent_lines, origin_line, ratio_line, together_lines};
 
 /// What a page is made from.
 #[derive(Debug, Clone, Copy)]
@@ -42,7 +42,7 @@ const CHARTS: &[(&str, &str, &str)] = &[
     (
         "ranking",
         "Ranking",
-        "Median of the paired ratios to the control and its 95 % interval, best first; left of 1 is faster than the \
+        "Median of the paired ratios to the control and its 95 % interval, best first; left of 1 is better than the \
          control. A case without an interval has too few pairs.",
     ),
     (
@@ -80,7 +80,7 @@ const CHARTS: &[(&str, &str, &str)] = &[
     (
         "parallel",
         "Attributes of all cases",
-        "One line per measured case through the values of its attributes to its ratio; the more a line stands out, the faster the \
+        "One line per measured case through the values of its attributes to its ratio; the more a line stands out, the better the \
          case. Drag along an axis to keep only lines that pass there.",
     ),
 ];
@@ -116,25 +116,19 @@ pub fn render(input: &Input<'_>) -> Result<Vec<u8>, AnalyzeError> {
 }
 
 fn title(analysis: &Analysis) -> String {
-    let workloads: Vec<&str> = analysis
-        .workloads
-        .iter()
-        .map(|workload| workload.name.as_str())
-        .collect();
-    text(&format!("{} on {}", workloads.join(", "), analysis.setup.target))
+    text(&report::title(analysis, str::to_owned))
 }
 
 /// Everything before the body; `title` is HTML.
 pub(super) fn head(out: &mut String, title: &str) {
     let _ = write!(
         out,
-        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{}</title>\
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{title}</title>\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
          <meta name=\"color-scheme\" content=\"light dark\">\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; script-src \
          'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'\">\
-         <link rel=\"icon\" href=\"data:,\"><style>{STYLE}</style></head><body>\n",
-        title
+         <link rel=\"icon\" href=\"data:,\"><style>{STYLE}</style></head><body>\n"
     );
 }
 
@@ -180,6 +174,9 @@ fn top(out: &mut String, input: &Input<'_>, data: &Data) {
     per_workload(out, analysis, |out, workload| answer(out, input, workload));
     out.push_str("</section>\n<section id=\"cases\"><h2>Cases</h2><div id=\"filter\" class=\"filter\" hidden></div>");
     grid::table(out, data, &input.links.base);
+    if let Some(line) = ratio_line(analysis) {
+        let _ = write!(out, "<p class=\"note\">{}</p>", text(&line));
+    }
     out.push_str(
         "<p class=\"note\" id=\"shown\" role=\"status\"></p><noscript><p class=\"note\">These are the best cases. Sorting, \
          filters and charts need scripts; all cases are in <a href=\"summary.csv\">summary.csv</a>.</p></noscript>\
@@ -209,7 +206,7 @@ fn bottom(out: &mut String, analysis: &Analysis) {
     out.push_str("</section>\n<section id=\"setup\"><h2>How it was measured</h2>");
     sections::setup(out, analysis);
     out.push_str("</section>\n<section id=\"meaning\"><h2>What the figures mean</h2>");
-    sections::meaning(out);
+    sections::meaning(out, analysis);
     let _ = write!(
         out,
         "</section></main>\n<footer><p>Beside this page lie <a href=\"report.md\">report.md</a>, <a \

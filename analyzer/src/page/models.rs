@@ -152,7 +152,7 @@ fn advice(judged: &Judgement) -> String {
         "its first choice is the best sample".to_owned()
     } else {
         format!(
-            "its first choice takes {} more than the best sample, which it puts at place {}",
+            "its first choice is {} worse than the best sample, which it puts at place {}",
             percent(regret - 1.0),
             or_dash(judged.rank_of_best, |rank| rank.to_string())
         )

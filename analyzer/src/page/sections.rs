@@ -7,8 +7,8 @@ use super::answer::{case_link, folded};
 use super::escape::text;
 use crate::analysis::{Analysis, WorkloadRow};
 use crate::dataset::Outcome;
-use crate::format::{counted, grouped, or_dash, significant};
-use crate::report::{FIGURES, coverage_lines, disturbed_line, drift_lines};
+use crate::format::grouped;
+use crate::report::{coverage_lines, disturbed_line, drift_lines, figures, objective_line, workload_line};
 
 /// Names of failed cases that are shown before they are folded.
 const NAMES: usize = 12;
@@ -124,27 +124,14 @@ pub(crate) fn setup(out: &mut String, analysis: &Analysis) {
     for workload in &analysis.workloads {
         let _ = write!(
             out,
-            "<li>Workload {}: {} (rows x inner x columns), {} operations in matrix products; {} {}; {}; median probed \
-             peak {} GFLOP/s (measured)</li>",
-            text(&workload.name),
-            text(&workload.extents),
-            grouped(&workload.flops),
-            workload.reference(),
-            case_link(&workload.control),
-            workload.calling(),
-            or_dash(workload.median_peak_gflops, |peak| significant(peak, 4)),
+            "<li>{}</li>",
+            workload_line(workload, case_or_name(workload), text)
         );
     }
     let _ = write!(
         out,
-        "<li>Objective: {} in {}, smaller is better; {} of {} for every case, at most {} for those that can still win; \
-         seed {}</li><li>Definition {}, revision {}, frozen {}</li></ul>",
-        text(&setup.objective.name),
-        text(&setup.objective.unit),
-        counted(setup.rounds, "round"),
-        counted(setup.pairs, "pair"),
-        counted(setup.finalists, "further pair"),
-        setup.seed,
+        "<li>{}</li><li>Definition {}, revision {}, frozen {}</li></ul>",
+        objective_line(analysis, text),
         text(&setup.definition_path),
         text(setup.git_revision.as_deref().unwrap_or("-")),
         text(&setup.frozen_at),
@@ -162,6 +149,12 @@ pub(crate) fn setup(out: &mut String, analysis: &Analysis) {
     pairs(out, "Tools", &tools.collect());
 }
 
+/// A link for the control, plain text for the workload.
+fn case_or_name(workload: &WorkloadRow) -> impl Fn(&str) -> String {
+    let control = workload.control.clone();
+    move |name| if name == control { case_link(name) } else { text(name) }
+}
+
 fn pairs(out: &mut String, title: &str, map: &BTreeMap<String, String>) {
     if map.is_empty() {
         return;
@@ -174,15 +167,15 @@ fn pairs(out: &mut String, title: &str, map: &BTreeMap<String, String>) {
 }
 
 /// What each figure means.
-pub(crate) fn meaning(out: &mut String) {
+pub(crate) fn meaning(out: &mut String, analysis: &Analysis) {
     out.push_str("<dl class=\"pairs\">");
-    for (figure, label, meaning) in FIGURES {
+    for (figure, label, meaning) in figures(analysis) {
         let _ = write!(
             out,
             "<dt>{}<small>{}</small></dt><dd>{}</dd>",
             text(figure),
             text(label),
-            text(meaning)
+            text(&meaning)
         );
     }
     out.push_str("</dl>");

@@ -4,7 +4,7 @@ use super::axis::Axis;
 use super::palette::{CONTROL, Families, GREY, GRID, INK, Mark, short_names};
 use super::picture::{Anchor, Item, Picture, Shape};
 use crate::analysis::{CaseRow, EstimateRow, WorkloadRow};
-use crate::collect::has_bias;
+use crate::dataset::Objective;
 use crate::format::{counted, or_dash, percent, shown_unit, significant};
 
 const SIZE: (f64, f64) = (1000.0, 700.0);
@@ -28,10 +28,11 @@ struct Point<'a> {
 pub fn calibration(
     workload: &WorkloadRow,
     estimate: &EstimateRow,
-    objective_unit: &str,
+    objective: &Objective,
+    origin: &str,
 ) -> Result<Option<Picture>, String> {
-    let in_unit = has_bias(&estimate.unit, objective_unit);
-    let (unit, one) = shown_unit(objective_unit);
+    let in_unit = objective.has_bias(&estimate.unit);
+    let (unit, one) = shown_unit(&objective.unit);
     let point = |case| point(case, estimate, in_unit, one);
     let all: Vec<Point> = workload.cases.iter().filter_map(point).collect();
     // A logarithm shows positive values only; what it can't show is counted below.
@@ -62,12 +63,15 @@ pub fn calibration(
     frame(&mut picture, &x, &y);
     let names = if in_unit {
         (
-            format!("measured, normalised by the peak probe ({unit})"),
+            match workload.median_peak_gflops {
+                Some(_) => format!("{origin}, normalised by the peak probe ({unit})"),
+                None => format!("{origin} ({unit})"),
+            },
             format!("predicted ({unit})"),
         )
     } else {
         (
-            "measured: median ratio to the control".to_owned(),
+            format!("{origin}: median ratio to the control"),
             format!("predicted ({})", estimate.unit),
         )
     };

@@ -17,7 +17,7 @@ const NAMED: usize = 5;
 
 /// The control's median in every round over the time of the sweep, with the medians of both halves of the rounds;
 /// disturbed rounds are crosses. `None` where the control was measured in fewer than 2 rounds.
-pub fn drift(workload: &WorkloadRow, objective_unit: &str) -> Option<Picture> {
+pub fn drift(workload: &WorkloadRow, objective_unit: &str, origin: &str) -> Option<Picture> {
     let drift = workload.drift.as_ref()?;
     let (unit, one) = shown_unit(objective_unit);
     let (left, top, right, bottom) = FRAME;
@@ -55,7 +55,7 @@ pub fn drift(workload: &WorkloadRow, objective_unit: &str) -> Option<Picture> {
     picture.words(below, &axis_name, 15.0, Anchor::Middle, INK);
     picture.items.push(Item::Words {
         at: (left - 68.0, f64::midpoint(top, bottom)),
-        text: format!("control ({unit}), measured"),
+        text: format!("control ({unit}), {origin}"),
         size: 15.0,
         anchor: Anchor::Middle,
         upwards: true,

@@ -20,7 +20,7 @@ const MOST_CHARS: usize = 40;
 /// 222 cases rows grow narrower, and only every second, third, ... is named; winner and control always are.
 ///
 /// `None` when nothing was measured. Errors: text that can't be measured.
-pub fn ranking(workload: &WorkloadRow) -> Result<Option<Picture>, String> {
+pub fn ranking(workload: &WorkloadRow, origin: &str) -> Result<Option<Picture>, String> {
     let ranked = workload.ranked();
     let pitch = (MOST_HEIGHT / ranked.len().max(1) as f64).clamp(1.0, ROW);
     let names: Vec<&str> = ranked.iter().map(|(case, _)| case.name.as_str()).collect();
@@ -52,7 +52,7 @@ pub fn ranking(workload: &WorkloadRow) -> Result<Option<Picture>, String> {
         INK,
     );
     let subtitle = format!(
-        "measured: median of paired ratios and its 95 % interval; left of 1 is faster than the control {}",
+        "{origin}: median of paired ratios and its 95 % interval; left of 1 is better than the control {}",
         short_names(&[&workload.control], 30)[0]
     );
     picture.words((MARGIN, 52.0), &subtitle, 14.0, Anchor::Start, GREY);

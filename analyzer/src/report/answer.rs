@@ -2,8 +2,9 @@
 
 use std::fmt::Write as _;
 
+use super::words::{achieves, times_as_fast};
 use crate::analysis::{Analysis, CaseRow, Winner, WorkloadRow};
-use crate::dataset::Outcome;
+use crate::dataset::{Objective, Outcome};
 use crate::format::{counted, name, names, or_dash, percent, ratio_with_interval, shown_unit, significant, value};
 
 /// How many of those that tie are listed by simplicity.
@@ -12,6 +13,7 @@ const SIMPLEST: usize = 5;
 /// What can be said of the winner beyond its name, in short words, one per line; lists name `most` cases. Shared by
 /// report and terminal.
 pub(crate) fn verdict(
+    objective: &Objective,
     workload: &WorkloadRow,
     winner: &Winner,
     show: impl Fn(&str) -> String,
@@ -31,7 +33,7 @@ pub(crate) fn verdict(
     match &winner.ties {
         None => lines.push(format!(
             "What ties with it can't be told: {} {} too few for an interval.",
-            counted(winner.ratio.samples, "pair"),
+            counted(winner.ratio.samples, workload.counts()),
             if winner.ratio.samples == 1 { "is" } else { "are" }
         )),
         Some(ties) if ties.is_empty() && winner.undecided.is_empty() => {
@@ -65,13 +67,15 @@ pub(crate) fn verdict(
     }
     if let Some(rate) = winner.flip_rate.filter(|rate| *rate > 0.0) {
         lines.push(format!(
-            "Resampled pairs choose another case in {} of the draws.",
+            "Resampled {}s choose another case in {} of the draws.",
+            workload.counts(),
             percent(rate)
         ));
     }
     if !winner.undecided.is_empty() {
         lines.push(format!(
-            "Too few pairs to be told from anything: {}.",
+            "Too few {}s to be told from anything: {}.",
+            workload.counts(),
             list(&winner.undecided)
         ));
     }
@@ -79,8 +83,8 @@ pub(crate) fn verdict(
         lines.push(format!(
             "Confirmed by a fresh build that did not choose it ({}): {}, {}.",
             show(&confirmed.case),
-            ratio_with_interval(confirmed.ratio),
-            counted(confirmed.ratio.samples, "pair")
+            achieves(objective, confirmed.ratio, role(workload), &objective.name),
+            counted(confirmed.ratio.samples, workload.counts())
         ));
     }
     // What does not vary can't flatter.
@@ -135,48 +139,52 @@ pub(crate) fn answer(out: &mut String, analysis: &Analysis, workload: &WorkloadR
         );
         return;
     };
-    let role = role(workload);
+    let (role, objective) = (role(workload), &analysis.setup.objective);
+    let better = objective.better();
+    let achieves = |figure| achieves(objective, figure, role, &objective.name);
+    let counted = |count: usize| counted(count, workload.counts());
     if winner.case == workload.control {
         let _ = writeln!(
             out,
-            "**{} {role}, {}: no case is shown to be faster than {role}.**\n",
+            "**{} {role}, {}: no case is shown to be {better} than {role}.**\n",
             if workload.has_control { "Keep" } else { "Take" },
             name(&winner.case)
         );
     } else if !workload.shows_a_gain() {
         let _ = writeln!(
             out,
-            "**No case is shown to be faster than {role}, {}. The best median is that of {}: {} of {role}'s {} ({}).**\n",
+            "**No case is shown to be {better} than {role}, {}. The best median is that of {}: {} ({}).**\n",
             name(&workload.control),
             name(&winner.case),
-            ratio_with_interval(winner.ratio),
-            analysis.setup.objective.name,
-            counted(winner.ratio.samples, "pair")
+            achieves(winner.ratio),
+            counted(winner.ratio.samples)
         );
     } else {
         let headline = winner.confirmed_ratio.unwrap_or(winner.ratio);
         let _ = writeln!(
             out,
-            "**Take {}: {} of {role}'s {} ({}{}), {} times as fast as {}.**\n",
+            "**Take {}: {} ({}{}){}.**\n",
             name(&winner.case),
-            ratio_with_interval(headline),
-            analysis.setup.objective.name,
-            counted(headline.samples, "pair"),
+            achieves(headline),
+            counted(headline.samples),
             if winner.confirmed_ratio.is_some() {
                 " of confirmation"
             } else {
                 ""
             },
-            significant(1.0 / headline.median, 3),
-            name(&workload.control)
+            times_as_fast(objective, headline.median, &name(&workload.control))
         );
         if winner.confirmed_ratio.is_some() {
-            let (ratio, pairs) = (ratio_with_interval(winner.ratio), counted(winner.ratio.samples, "pair"));
-            let _ = writeln!(out, "- The rounds that chose it said {ratio} ({pairs}).");
+            let _ = writeln!(
+                out,
+                "- The rounds that chose it said {} ({}).",
+                achieves(winner.ratio),
+                counted(winner.ratio.samples)
+            );
         }
     }
     figures(out, analysis, workload, case);
-    for line in verdict(workload, winner, name, usize::MAX) {
+    for line in verdict(objective, workload, winner, name, usize::MAX) {
         let _ = writeln!(out, "- {line}");
     }
     let _ = writeln!(out, "- Chosen because: {}", crate::format::markdown(&case.because));
@@ -187,6 +195,7 @@ pub(crate) fn answer(out: &mut String, analysis: &Analysis, workload: &WorkloadR
 fn figures(out: &mut String, analysis: &Analysis, workload: &WorkloadRow, case: &CaseRow) {
     let unit = &analysis.setup.objective.unit;
     let (shown, _) = shown_unit(unit);
+    let origin = analysis.setup.origin();
     let role = role(workload);
     // Without operations there is no rate.
     let rate = case.gflops.map_or_else(String::new, |rate| {
@@ -198,15 +207,25 @@ fn figures(out: &mut String, analysis: &Analysis, workload: &WorkloadRow, case: 
     });
     let _ = writeln!(
         out,
-        "- {} {shown} (measured){rate}; {} takes {} {shown} (derived, normalised)",
+        "- {} {shown} ({origin}){rate}; {} {} {} {shown} ({})",
         or_dash(case.value, |v| value(v, unit)),
         role,
+        if analysis.setup.objective.is_duration() {
+            "takes"
+        } else {
+            "has"
+        },
         or_dash(workload.control_value, |v| value(v, unit)),
+        if workload.median_peak_gflops.is_some() {
+            "derived, normalised"
+        } else {
+            origin
+        },
     );
     if let Some(noise) = workload.noise {
         let _ = writeln!(
             out,
-            "- Noise (measured): the control against itself gives {}, single pairs from {:.3} to {:.3} (5 % to 95 %)",
+            "- Noise ({origin}): the control against itself gives {}, single pairs from {:.3} to {:.3} (5 % to 95 %)",
             ratio_with_interval(noise.ratio),
             noise.q05,
             noise.q95

@@ -1,7 +1,10 @@
 //! What every figure and every column means. The same words stand in the report.
 
-/// A figure of the report: its name, its label (measured, modelled, derived), what it is.
-pub static FIGURES: &[(&str, &str, &str)] = &[
+use crate::analysis::{Analysis, CaseRow, WorkloadRow};
+
+/// A figure of the report: its name, its label (measured, modelled, derived), what it is where nothing special is to be
+/// said.
+static FIGURES: &[(&str, &str, &str)] = &[
     (
         "ratio",
         "measured",
@@ -59,7 +62,8 @@ pub static FIGURES: &[(&str, &str, &str)] = &[
         "ties",
         "derived",
         "cases in the simultaneous 95 % winner set: a max-statistic bootstrap of the paired ratios, over the cases whose \
-         interval reaches the winner's",
+         interval reaches the winner's; of a case with fewer than 6 pairs the noise of all cases together is drawn, not its own \
+         few values",
     ),
     (
         "samples",
@@ -90,7 +94,7 @@ pub static FIGURES: &[(&str, &str, &str)] = &[
         "derived",
         "pairs of cases that an estimate puts in the wrong order, of those that differ by more than the noise: \
          |a - b| > sqrt(ha^2 + hb^2), with h the half-widths of the intervals of the two ratios a and b; a case without \
-         an interval is comparable with no other, but for the control, whose h is 0. Beyond 4,000 cases one threshold from \
+         an interval is comparable with no other, but for the control, whose h is 0. Beyond 12,000 cases one threshold from \
          the median half-width; where the definition gives a threshold, that; where values do not vary, any difference",
     ),
     (
@@ -173,10 +177,8 @@ pub static FIGURES: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// The fixed columns of `summary.csv`: name, what it holds. A missing figure is an empty cell. After them come
-/// `phase.<name>` (median of that phase, in the objective's unit, measured) and `estimate.<name>` (prediction in its own
-/// unit, modelled), for every phase and estimate that any case has, and `attribute.<name>`.
-pub static COLUMNS: &[(&str, &str)] = &[
+/// The fixed columns of `summary.csv`: name, what it holds.
+static COLUMNS: &[(&str, &str)] = &[
     ("workload", "the workload's name"),
     ("case", "the case's name"),
     ("family", "its group in plots and tables"),
@@ -205,6 +207,10 @@ pub static COLUMNS: &[(&str, &str)] = &[
         "the same, normalised by the peak probe beside each call (derived)",
     ),
     ("unit", "the objective's unit"),
+    (
+        "direction",
+        "`lower` where smaller values are better, `higher` where larger ones are: a ratio below 1 is better either way",
+    ),
     ("gflops", "operations / value in GFLOP/s (derived)"),
     ("share_of_peak", "share of the probed peak, from 0 to 1 (derived)"),
     (
@@ -222,3 +228,72 @@ pub static COLUMNS: &[(&str, &str)] = &[
     ("repeat_of", "the case whose plan it repeats on purpose"),
     ("plan", "canonical text of its plan"),
 ];
+
+/// What a ratio is where larger values are better.
+const RATIO_OF_RATES: &str = "median over all counted pairs of (value of the control / value of the case beside it): below 1 the \
+    case is better, so that every ratio says how much worse a case is. Without a call of the control beside it: the median of \
+    the control's own values over the value. The control's own is 1 by definition (with an interval where it stands by itself \
+    and varies), in every rank, correlation and regret; what it measured beside itself is the noise";
+
+/// The figures that this report has, with what they mean in it: nothing of probes where nothing was probed, nothing of
+/// estimates where there are none.
+#[must_use]
+pub fn figures(analysis: &Analysis) -> Vec<(&'static str, &'static str, String)> {
+    let workloads = &analysis.workloads;
+    let any = |has: &dyn Fn(&WorkloadRow) -> bool| workloads.iter().any(has);
+    let objective = &analysis.setup.objective;
+    let probed = any(&|workload| workload.median_peak_gflops.is_some());
+    let judged = any(&|workload| !workload.estimates.is_empty());
+    let is_there = |figure: &str| match figure {
+        "noise" => any(&|workload| workload.noise.is_some()),
+        "GFLOP/s" => any(&|workload| workload.cases.iter().any(|case| case.gflops.is_some())),
+        "normalised value" | "share of peak" | "disturbed probe" => probed,
+        "drift" => any(&|workload| workload.drift.is_some()),
+        "single plan" => workloads.len() > 1,
+        "combinations" => any(&|workload| workload.coverage.combinations.is_some()),
+        "of: a kind of phase" => any(&|workload| workload.estimates.iter().any(|estimate| !estimate.phases.is_empty())),
+        "ratio" | "interval" | "pairs" | "value" | "ties" | "simplest first" => true,
+        _ => judged,
+    };
+    let own = FIGURES.iter().filter(|(figure, _, _)| is_there(figure));
+    own.map(|(figure, label, meaning)| {
+        let mut meaning = match *figure {
+            "ratio" if objective.larger_is_better => RATIO_OF_RATES.to_owned(),
+            _ => meaning.replace("faster", objective.better()),
+        };
+        if !probed {
+            meaning = meaning
+                .replace("normalised value", "measured value")
+                .replace("normalised median", "median")
+                .replace("normalised time", "time");
+        }
+        let label = if *label == "measured" {
+            analysis.setup.origin()
+        } else {
+            *label
+        };
+        (*figure, label, meaning)
+    })
+    .collect()
+}
+
+/// The fixed columns of `summary.csv`, in order, with what they hold: those of probes, rates and errors only where any case
+/// has one. A missing figure is an empty cell. After them come `phase.<name>` (median of that phase, in the objective's unit,
+/// measured) and `estimate.<name>` (prediction in its own unit, modelled), for every phase and estimate that any case has,
+/// and `attribute.<name>`.
+#[must_use]
+pub fn columns(analysis: &Analysis) -> Vec<&'static (&'static str, &'static str)> {
+    let any = |has: &dyn Fn(&CaseRow) -> bool| analysis.workloads.iter().any(|workload| workload.cases.iter().any(has));
+    let probed = analysis
+        .workloads
+        .iter()
+        .any(|workload| workload.median_peak_gflops.is_some());
+    let is_there = |column: &str| match column {
+        "gflops" => any(&|case| case.gflops.is_some()),
+        "share_of_peak" | "normalised_value" => probed,
+        "max_absolute_error" | "tolerance" => any(&|case| case.error.is_some()),
+        "disturbed_rounds" => analysis.workloads.iter().any(|workload| workload.drift.is_some()),
+        _ => true,
+    };
+    COLUMNS.iter().filter(|(column, _)| is_there(column)).collect()
+}

@@ -132,9 +132,17 @@ fn pictures(analysis: &Analysis) -> Result<Vec<(String, Picture)>, AnalyzeError>
             };
             unique(&stem, &mut taken)
         };
-        add(&mut pictures, named("ranking".to_owned()), ranking(workload))?;
+        add(
+            &mut pictures,
+            named("ranking".to_owned()),
+            ranking(workload, analysis.setup.origin()),
+        )?;
         let stem = named("drift".to_owned());
-        add(&mut pictures, stem, Ok(drift(workload, &analysis.setup.objective.unit)))?;
+        add(
+            &mut pictures,
+            stem,
+            Ok(drift(workload, &analysis.setup.objective.unit, analysis.setup.origin())),
+        )?;
         for estimate in &workload.estimates {
             let stem = named(format!("calibration-{}", slug(&estimate.name)));
             add(&mut pictures, stem, calibration_of(analysis, workload, estimate))?;
@@ -148,7 +156,7 @@ fn calibration_of(
     workload: &WorkloadRow,
     estimate: &crate::analysis::EstimateRow,
 ) -> Result<Option<Picture>, String> {
-    calibration(workload, estimate, &analysis.setup.objective.unit)
+    calibration(workload, estimate, &analysis.setup.objective, analysis.setup.origin())
 }
 
 fn add(

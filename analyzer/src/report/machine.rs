@@ -13,17 +13,24 @@ pub(crate) fn drift_lines(analysis: &Analysis, workload: &WorkloadRow, show: imp
         return Vec::new();
     };
     let unit = &analysis.setup.objective.unit;
+    let objective = &analysis.setup.objective;
+    let whose = if workload.has_control {
+        "The control"
+    } else {
+        "The first measured case"
+    };
     let mut lines = vec![format!(
-        "{} took {} {} in the first half of {} and {} in the second (medians, measured): {}.",
-        if workload.has_control {
-            "The control"
+        "{} {} {} in the first half of {} and {} in the second (medians, {}): {}.",
+        if objective.is_duration() {
+            format!("{whose} took")
         } else {
-            "The first measured case"
+            format!("{whose}'s {} was", show(&objective.name))
         },
         value(drift.first_half, unit),
         shown_unit(unit).0,
         counted(drift.rounds, "round"),
         value(drift.second_half, unit),
+        analysis.setup.origin(),
         tested(drift)
     )];
     let most = 6;
@@ -70,7 +77,7 @@ pub(crate) fn origin_line(analysis: &Analysis, show: impl Fn(&str) -> String) ->
     let imported = analysis.setup.imported.as_ref()?;
     let device = analysis.setup.machine.get("device");
     Some(format!(
-        "Imported: every measured figure is that of {} (format {}, SHA-256 {}{}){}; nothing was measured on this machine.",
+        "Imported: every figure labelled published is that of {} (format {}, SHA-256 {}{}){}; nothing was measured on this machine.",
         show(&imported.file),
         imported.format,
         imported.sha256,

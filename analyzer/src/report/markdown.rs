@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::answer::{answer, some_names};
-use super::definitions::{COLUMNS, FIGURES};
+use super::definitions::{columns, figures};
 use super::machine::{consent_lines, drift_lines, origin_line};
 use super::models::models;
 use super::together::together;
+use super::words::{objective_line, ratio_line, title, workload_line};
 use crate::analysis::{Analysis, WorkloadRow};
 use crate::dataset::MOST_SHARE;
 use crate::format::{
-    counted, grouped, markdown as escaped, name, or_dash, percent, ratio, shown_unit, significant, table, value,
+    counted, filled, grouped, markdown as escaped, name, or_dash, percent, ratio, shown_unit, significant, table, value,
 };
 
 /// How many cases the report lists; all are in `summary.csv`.
@@ -22,8 +23,7 @@ const BEST: usize = 15;
 #[must_use]
 pub fn markdown(analysis: &Analysis) -> String {
     let mut out = String::new();
-    let workloads: Vec<String> = analysis.workloads.iter().map(|workload| name(&workload.name)).collect();
-    let _ = writeln!(out, "# {} on {}\n", workloads.join(", "), name(&analysis.setup.target));
+    let _ = writeln!(out, "# {}\n", title(analysis, name));
     if let Some(origin) = origin_line(analysis, name) {
         let _ = writeln!(out, "**{origin}**\n");
     }
@@ -101,22 +101,26 @@ fn best(out: &mut String, analysis: &Analysis, workload: &WorkloadRow) {
             ]
         })
         .collect();
-    let shown = format!("{} (measured)", shown_unit(unit).0);
-    let head = [
+    let origin = analysis.setup.origin();
+    let shown = format!("{} ({origin})", shown_unit(unit).0);
+    let (ratio_head, error_head) = (format!("ratio ({origin})"), format!("max error ({origin})"));
+    let counts = format!("{}s", workload.counts());
+    let head = vec![
         "",
         "case",
         "family",
         "chosen",
-        "ratio (measured)",
+        &ratio_head,
         "95 % interval",
-        "pairs",
+        &counts,
         &shown,
         "GFLOP/s (derived)",
         "of peak (derived)",
-        "max error (measured)",
+        &error_head,
     ];
+    let (head, rows) = filled(head, rows);
     table(out, &head, &rows);
-    if let Some(line) = disturbed_line(workload) {
+    for line in ratio_line(analysis).into_iter().chain(disturbed_line(workload)) {
         let _ = writeln!(out, "{line}\n");
     }
     if ranked.len() > BEST {
@@ -203,17 +207,27 @@ pub(crate) fn coverage_lines(workload: &WorkloadRow) -> Vec<String> {
         coverage.failed,
         coverage.waiting
     )];
-    lines.push(match &coverage.combinations {
-        Some(count) => format!(
+    match &coverage.combinations {
+        Some(count) => lines.push(format!(
             "The screened geometries can be put together into {} plans (derived); only these cases were looked at.",
             grouped(count)
-        ),
-        None => "How many plans can be put together from screened geometries was not counted.".to_owned(),
-    });
+        )),
+        None if workload.has_products() => {
+            lines.push("How many plans can be put together from screened geometries was not counted.".to_owned());
+        }
+        None => {}
+    }
     if let Some(count) = &coverage.legal_plans {
         lines.push(format!(
             "The target's whole space has {} legal plans (derived).",
             grouped(count)
+        ));
+    }
+    for (reason, (pairs, cases)) in workload.left_out() {
+        let pairs = counted(pairs, workload.counts());
+        lines.push(format!(
+            "Left out of everything: {pairs} of {} ({reason}).",
+            counted(cases, "case")
         ));
     }
     for refused in &coverage.refused {
@@ -246,30 +260,9 @@ fn measured(out: &mut String, analysis: &Analysis) {
     let setup = &analysis.setup;
     let _ = writeln!(out, "## How it was measured\n");
     for workload in &analysis.workloads {
-        let _ = writeln!(
-            out,
-            "- Workload {}: {} (rows x inner x columns), {} operations in matrix products; {} {}; {}; median probed \
-             peak {} GFLOP/s (measured)",
-            name(&workload.name),
-            escaped(&workload.extents),
-            grouped(&workload.flops),
-            workload.reference(),
-            name(&workload.control),
-            workload.calling(),
-            or_dash(workload.median_peak_gflops, |peak| significant(peak, 4)),
-        );
+        let _ = writeln!(out, "- {}", workload_line(workload, name, escaped));
     }
-    let _ = writeln!(
-        out,
-        "- Objective: {} in {}, smaller is better; {} of {} for every case, at most {} for those that can \
-         still win; seed {}",
-        escaped(&setup.objective.name),
-        escaped(&setup.objective.unit),
-        counted(setup.rounds, "round"),
-        counted(setup.pairs, "pair"),
-        counted(setup.finalists, "further pair"),
-        setup.seed
-    );
+    let _ = writeln!(out, "- {}", objective_line(analysis, escaped));
     let revision = or_dash(setup.git_revision.as_deref(), name);
     let _ = writeln!(
         out,
@@ -293,22 +286,28 @@ fn measured(out: &mut String, analysis: &Analysis) {
         table(out, &["tool", "version", "path", "SHA-256"], &rows);
     }
     let _ = writeln!(out, "### What the figures mean\n");
-    let figures: Vec<Vec<String>> = FIGURES
-        .iter()
-        .map(|(figure, label, meaning)| vec![(*figure).to_owned(), (*label).to_owned(), meaning.replace('|', "\\|")])
+    let figures: Vec<Vec<String>> = figures(analysis)
+        .into_iter()
+        .map(|(figure, label, meaning)| vec![figure.to_owned(), label.to_owned(), meaning.replace('|', "\\|")])
         .collect();
     table(out, &["figure", "label", "meaning"], &figures);
     let _ = writeln!(out, "### Columns of summary.csv\n");
     let _ = writeln!(
         out,
         "One line per case; a figure that is missing or undefined is an empty cell. After these columns come \
-         `phase.NAME` (median of that phase in the objective's unit, measured), `other.NAME` (median of another number, \
-         with its unit in the name, measured), `estimate.NAME` (prediction in its own unit, modelled) and \
-         `attribute.NAME` (attribute of its plan).\n"
+         `phase.NAME` (median of that phase in the objective's unit, {0}), `other.NAME` (median of another number, \
+         with its unit in the name, {0}), `estimate.NAME` (prediction in its own unit, modelled) and \
+         `attribute.NAME` (attribute of its plan).\n",
+        setup.origin()
     );
-    let columns: Vec<Vec<String>> = COLUMNS
-        .iter()
-        .map(|(column, meaning)| vec![format!("`{column}`"), (*meaning).to_owned()])
+    let columns: Vec<Vec<String>> = columns(analysis)
+        .into_iter()
+        .map(|(column, meaning)| {
+            vec![
+                format!("`{column}`"),
+                meaning.replace("(measured)", &format!("({})", setup.origin())),
+            ]
+        })
         .collect();
     table(out, &["column", "meaning"], &columns);
 }

@@ -9,8 +9,9 @@ mod markdown;
 mod models;
 mod summary;
 mod together;
+mod words;
 
-pub use definitions::{COLUMNS, FIGURES};
+pub use definitions::{columns, figures};
 pub use files::{schema, write, write_with};
 pub use markdown::markdown;
 pub use summary::summary;
@@ -20,3 +21,4 @@ pub(crate) use machine::{consent_lines, drift_lines, origin_line};
 pub(crate) use markdown::{coverage_lines, disturbed_line};
 pub(crate) use models::{correlation, inversions, notes};
 pub(crate) use together::together_lines;
+pub(crate) use words::{achieves, inverse, objective_line, ratio_line, times_as_fast, title, workload_line};

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::analysis::{Analysis, Ends, EstimateRow, Judgement, LineFigure, WorkloadRow};
-use crate::collect::has_bias;
+use crate::dataset::Objective;
 use crate::format::{UNDEFINED, counted, name, or_dash, percent, shown_unit, significant, table, value};
 
 /// Inversions of comparable pairs: `12 of 340`.
@@ -38,7 +38,7 @@ pub(crate) fn models(out: &mut String, analysis: &Analysis, workload: &WorkloadR
 fn order(out: &mut String, analysis: &Analysis, workload: &WorkloadRow) {
     let mut rows = Vec::new();
     for estimate in &workload.estimates {
-        let units = (estimate.unit.as_str(), analysis.setup.objective.unit.as_str());
+        let units = (estimate.unit.as_str(), &analysis.setup.objective);
         rows.push(order_row(name(&estimate.name), "whole", &estimate.whole, units));
         for phase in &estimate.phases {
             rows.push(order_row(String::new(), &phase.kind, &phase.judgement, units));
@@ -60,7 +60,12 @@ fn order(out: &mut String, analysis: &Analysis, workload: &WorkloadRow) {
     table(out, &head, &rows);
 }
 
-fn order_row(name: String, of: &str, judged: &Judgement, (estimate_unit, unit): (&str, &str)) -> Vec<String> {
+fn order_row(
+    name: String,
+    of: &str,
+    judged: &Judgement,
+    (estimate_unit, objective): (&str, &Objective),
+) -> Vec<String> {
     vec![
         name,
         crate::format::markdown(of),
@@ -71,16 +76,17 @@ fn order_row(name: String, of: &str, judged: &Judgement, (estimate_unit, unit): 
         inversions(judged),
         or_dash(judged.bias, |bias| significant(bias, 3)),
         or_dash(judged.mdape_percent, |error| percent(error / 100.0)),
-        or_dash(judged.line, |line| linear(line, estimate_unit, unit)),
+        or_dash(judged.line, |line| linear(line, estimate_unit, objective)),
         or_dash(judged.log_line, |line| significant(line.slope, 3)),
     ]
 }
 
 /// `1.2 x + 0.3 ms`, with x in the objective's unit where the estimate is, else the slope in what is shown.
-fn linear(line: LineFigure, estimate_unit: &str, unit: &str) -> String {
+fn linear(line: LineFigure, estimate_unit: &str, objective: &Objective) -> String {
+    let unit = &objective.unit;
     let (shown, one) = shown_unit(unit);
     let sign = if line.intercept < 0.0 { '-' } else { '+' };
-    let slope = if has_bias(estimate_unit, unit) {
+    let slope = if objective.has_bias(estimate_unit) {
         line.slope
     } else {
         line.slope / one

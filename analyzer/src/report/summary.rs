@@ -1,13 +1,13 @@
 //! `summary.csv`: one line per case.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use super::definitions::COLUMNS;
+use super::definitions::columns;
 use crate::analysis::{Analysis, CaseRow, WorkloadRow};
 use crate::error::AnalyzeError;
 
 /// All cases of all workloads, in the order of the cohort, as CSV (RFC 4180, UTF-8, lines end in LF). Columns are those
-/// of [`COLUMNS`], then phases, other numbers, estimates and attributes. Numbers have all their digits.
+/// of [`columns`], then phases, other numbers, estimates and attributes. Numbers have all their digits.
 pub fn summary(analysis: &Analysis) -> Result<Vec<u8>, AnalyzeError> {
     let rows = || {
         analysis
@@ -50,15 +50,15 @@ pub fn summary(analysis: &Analysis) -> Result<Vec<u8>, AnalyzeError> {
     estimates.sort_unstable();
 
     let mut writer = csv::Writer::from_writer(Vec::new());
-    let head = COLUMNS.iter().map(|(name, _)| (*name).to_owned());
+    let columns: Vec<&str> = columns(analysis).into_iter().map(|(name, _)| *name).collect();
+    let head = columns.iter().map(|name| (*name).to_owned());
     let head = head.chain(phases.iter().map(|name| format!("phase.{name}")));
     let head = head.chain(others.iter().map(|name| format!("other.{name}")));
     let head = head.chain(estimates.iter().map(|name| format!("estimate.{name}")));
     writer.write_record(head.chain(attributes.iter().map(|name| format!("attribute.{name}"))))?;
-    let ranks: Vec<BTreeMap<&str, usize>> = analysis.workloads.iter().map(ranks).collect();
-    for (workload, ranks) in analysis.workloads.iter().zip(&ranks) {
+    for workload in &analysis.workloads {
         for case in &workload.cases {
-            let mut line = fixed(analysis, workload, case, ranks.get(case.name.as_str()).copied());
+            let mut line = fixed(analysis, workload, case, &columns);
             line.extend(phases.iter().map(|name| {
                 let phase = case.phases.iter().find(|phase| phase.name == *name);
                 number(phase.map(|phase| phase.median))
@@ -74,48 +74,43 @@ pub fn summary(analysis: &Analysis) -> Result<Vec<u8>, AnalyzeError> {
         .map_err(|error| AnalyzeError::Write(error.into_error()))
 }
 
-fn ranks(workload: &WorkloadRow) -> BTreeMap<&str, usize> {
-    workload
-        .best()
-        .iter()
-        .enumerate()
-        .map(|(index, (case, _))| (case.name.as_str(), index + 1))
-        .collect()
-}
-
 fn number<T: ToString>(value: Option<T>) -> String {
     value.map_or_else(String::new, |value| value.to_string())
 }
 
-/// The cells of [`COLUMNS`], in their order.
-fn fixed(analysis: &Analysis, workload: &WorkloadRow, case: &CaseRow, rank: Option<usize>) -> Vec<String> {
+/// The cells of these columns, in their order.
+fn fixed(analysis: &Analysis, workload: &WorkloadRow, case: &CaseRow, columns: &[&str]) -> Vec<String> {
     let text = |text: &Option<String>| text.clone().unwrap_or_default();
     let measured = |count: usize| number(Some(count).filter(|_| case.ratio.is_some()));
-    vec![
-        workload.name.clone(),
-        case.name.clone(),
-        case.family.clone(),
-        case.chosen.word().to_owned(),
-        case.outcome.word().to_owned(),
-        (case.name == workload.control).to_string(),
-        number(rank),
-        number(case.ratio.map(|ratio| ratio.median)),
-        number(case.ratio.and_then(|ratio| ratio.lower)),
-        number(case.ratio.and_then(|ratio| ratio.upper)),
-        measured(case.pairs),
-        measured(case.rounds),
-        number(case.value),
-        number(case.normalised_value),
-        analysis.setup.objective.unit.clone(),
-        number(case.gflops),
-        number(case.share_of_peak),
-        measured(case.disturbed_rounds.len()),
-        number(case.error.and_then(|error| error.max_absolute)),
-        number(case.error.map(|error| error.tolerance)),
-        case.attempts.len().to_string(),
-        text(&case.reason),
-        case.because.clone(),
-        text(&case.repeat_of),
-        case.plan.clone(),
-    ]
+    let objective = &analysis.setup.objective;
+    let cell = |column: &&str| match *column {
+        "workload" => workload.name.clone(),
+        "case" => case.name.clone(),
+        "family" => case.family.clone(),
+        "chosen" => case.chosen.word().to_owned(),
+        "outcome" => case.outcome.word().to_owned(),
+        "is_control" => (case.name == workload.control).to_string(),
+        "rank" => number(case.rank),
+        "ratio" => number(case.ratio.map(|ratio| ratio.median)),
+        "ratio_lower" => number(case.ratio.and_then(|ratio| ratio.lower)),
+        "ratio_upper" => number(case.ratio.and_then(|ratio| ratio.upper)),
+        "pairs" => measured(case.pairs),
+        "rounds" => measured(case.rounds),
+        "value" => number(case.value),
+        "normalised_value" => number(case.normalised_value),
+        "unit" => objective.unit.clone(),
+        "direction" => if objective.larger_is_better { "higher" } else { "lower" }.to_owned(),
+        "gflops" => number(case.gflops),
+        "share_of_peak" => number(case.share_of_peak),
+        "disturbed_rounds" => measured(case.disturbed_rounds.len()),
+        "max_absolute_error" => number(case.error.and_then(|error| error.max_absolute)),
+        "tolerance" => number(case.error.map(|error| error.tolerance)),
+        "attempts" => case.attempts.len().to_string(),
+        "reason" => text(&case.reason),
+        "because" => case.because.clone(),
+        "repeat_of" => text(&case.repeat_of),
+        "plan" => case.plan.clone(),
+        other => unreachable!("column `{other}` has no cells"),
+    };
+    columns.iter().map(cell).collect()
 }

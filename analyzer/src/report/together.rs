@@ -31,13 +31,14 @@ pub(crate) fn together(out: &mut String, analysis: &Analysis) {
             ]
         })
         .collect();
+    let ratio_head = format!("ratio ({})", analysis.setup.origin());
     let head = [
         "workload",
         "weight",
         "its best",
-        "ratio (measured)",
+        &ratio_head,
         "the single plan there",
-        "ratio (measured)",
+        &ratio_head,
         "regret (derived)",
     ];
     table(out, &head, &rows);
@@ -51,11 +52,20 @@ pub(crate) fn together_lines(analysis: &Analysis, show: impl Fn(&str) -> String)
     match &across.single {
         None => vec!["No plan was measured on every workload, so no single plan can be named for all.".to_owned()],
         Some(single) => vec![format!(
-            "The best single plan for all workloads, of {} measured on every one: {}; it takes {} of what each workload's \
-             own best takes (weighted geometric mean, derived).",
+            "The best single plan for all workloads, of {} measured on every one: {}; {} (weighted geometric mean, derived).",
             across.common_plans,
             show(&single.plan),
-            ratio(single.mean_regret)
+            if analysis.setup.objective.is_duration() {
+                format!(
+                    "it takes {} of what each workload's own best takes",
+                    ratio(single.mean_regret)
+                )
+            } else {
+                format!(
+                    "it is worse than each workload's own best by a factor of {}",
+                    ratio(single.mean_regret)
+                )
+            }
         )],
     }
 }

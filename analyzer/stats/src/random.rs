@@ -57,6 +57,14 @@ impl SplitMix64 {
         ((u128::from(self.next_u64()) * len as u128) >> 64) as usize
     }
 
+    /// A draw from the standard normal distribution (Box and Muller 1958).
+    pub(crate) fn normal(&mut self) -> f64 {
+        // In (0, 1]: the logarithm of 0 is no number.
+        let mut uniform = || ((self.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64;
+        let (u, v) = (uniform(), uniform());
+        (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos()
+    }
+
     /// A uniform index into a list of `len` items; `None` if the list is empty. O(1) expected.
     #[expect(
         clippy::cast_possible_truncation,

@@ -160,10 +160,10 @@ proptest! {
                 .map(|pairs| PairedRatios::new(&pairs).unwrap())
                 .collect()
         };
-        let winners = winner_set(&ratios(1.0), plan(seed)).unwrap();
+        let winners = winner_set(&ratios(1.0), None, plan(seed)).unwrap();
         prop_assert!(winners.members.contains(&winners.best));
         prop_assert!(winners.members.is_sorted());
-        prop_assert_eq!(&winners, &winner_set(&ratios(1024.0), plan(seed)).unwrap());
+        prop_assert_eq!(&winners, &winner_set(&ratios(1024.0), None, plan(seed)).unwrap());
     }
 
     #[test]

@@ -65,6 +65,7 @@ impl Fixture {
             format: Manifest::FORMAT,
             target: "cpu".to_owned(),
             objective: ("time".to_owned(), "ns".to_owned()),
+            inverse_of: None,
             definition: String::new(),
             options: BTreeMap::from([("threads".to_owned(), "2".to_owned())]),
             workloads: workloads

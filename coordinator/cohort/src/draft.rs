@@ -20,6 +20,8 @@ pub struct Header {
     pub target: String,
     /// What is minimised: name and unit.
     pub objective: (String, String),
+    /// See [`crate::Manifest::inverse_of`].
+    pub inverse_of: Option<(String, String)>,
     /// The definition's text, whole.
     pub definition: String,
     /// Options of the target as they are in force.

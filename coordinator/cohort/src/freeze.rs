@@ -77,6 +77,7 @@ impl Draft {
             format: Manifest::FORMAT,
             target: header.target,
             objective: header.objective,
+            inverse_of: header.inverse_of,
             definition: header.definition,
             options: header.options,
             workloads: header.workloads,

@@ -121,6 +121,10 @@ pub struct Manifest {
     pub target: String,
     /// What is minimised: name and unit.
     pub objective: (String, String),
+    /// Name and unit of the number that people know, where larger values of it are better: the objective, in which every
+    /// sample and every estimate of the whole stands, is one over it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inverse_of: Option<(String, String)>,
     /// The definition's text, whole.
     pub definition: String,
     /// Options of the target as they are in force.

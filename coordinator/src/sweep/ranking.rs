@@ -3,7 +3,7 @@
 use cohort::{Case, CaseState, Frozen, Outcome, RunOutcome, State};
 use stats::interval::{Level, MedianInterval};
 use stats::order::median;
-use stats::paired::PairedRatios;
+use stats::paired::{PairedRatios, pooled_noise};
 use target_api::{Measurement, Of};
 
 /// A case with its paired ratio to the control.
@@ -32,36 +32,11 @@ pub struct Ranking<'a> {
 }
 
 impl Ranking<'_> {
-    /// Where the median ratio of one of its cases may lie, lower and upper end: its own 95 % interval where it has pairs
-    /// enough for one, else the median give or take what the noise of all cases together allows. Four pairs span from
-    /// almost anything to almost anything on a noisy machine; that all cases share the noise says more.
-    ///
-    /// Half-width for n pairs, on the log scale: `1.96 sigma sqrt(pi / (2 n))`, the normal approximation of a median.
+    /// Where the median ratio of one of its cases may lie, lower and upper end; see [`MedianInterval::reach`].
     #[must_use]
     pub fn reach(&self, ranked: &Ranked<'_>) -> (f64, f64) {
-        let ratio = &ranked.ratio;
-        match self.noise {
-            Some(noise) if !ratio.reaches_level() => {
-                let half = 1.96 * noise * (std::f64::consts::FRAC_PI_2 / ranked.pairs as f64).sqrt();
-                (ratio.point * (-half).exp(), ratio.point * half.exp())
-            }
-            _ => (ratio.lower, ratio.upper),
-        }
+        ranked.ratio.reach(self.noise)
     }
-}
-
-/// Robust standard deviation of the logarithm of one pair's ratio, pooled over cases: 1.4826 times the median of
-/// `|ln r_i - ln r_j| / sqrt(2)` over all pairs of ratios of the same case (the scale of Rousseeuw and Croux 1993, section
-/// 1, for differences). `None` without a case that has two pairs.
-fn pooled_noise(ratios: &[Vec<f64>]) -> Option<f64> {
-    let mut differences = Vec::new();
-    for own in ratios {
-        for (i, a) in own.iter().enumerate() {
-            let others = own[i + 1..].iter();
-            differences.extend(others.map(|b| (a.ln() - b.ln()).abs() / std::f64::consts::SQRT_2));
-        }
-    }
-    median(&differences).map(|middle| 1.4826 * middle)
 }
 
 /// One ranking for each workload, in the manifest's order. Confirmations are not among the cases: they repeat others.
@@ -86,7 +61,7 @@ pub(super) fn rankings<'a>(frozen: &'a Frozen, state: &State<'a>) -> Vec<Ranking
                 .and_then(|control| state.get(control))
                 .map(|control| control.case),
             cases,
-            noise: pooled_noise(&ratios),
+            noise: pooled_noise(ratios.iter().map(Vec::as_slice)),
         }
     });
     each.collect()
@@ -121,18 +96,4 @@ fn pairs_of(measurement: &Measurement) -> Vec<(f64, f64)> {
         return alone.map(|value| (value, 1.0)).into_iter().collect();
     }
     pairs
-}
-
-#[cfg(test)]
-mod tests {
-    use super::pooled_noise;
-
-    #[test]
-    fn noise_is_what_all_cases_share() {
-        // Two cases with different medians and the same steps of 2 %: one outlier does not matter.
-        let steps = |at: f64| vec![at, at * 1.02, at / 1.02, at * 1.02];
-        let noise = pooled_noise(&[steps(0.8), steps(1.3), vec![1.0, 1.02, 3.0]]).unwrap();
-        assert!((0.01..0.04).contains(&noise), "{noise}");
-        assert_eq!(pooled_noise(&[vec![1.0], vec![]]), None);
-    }
 }

@@ -321,6 +321,7 @@ impl Scene {
             header: Header {
                 target: "scripted".to_owned(),
                 objective: ("time".to_owned(), "ns".to_owned()),
+                inverse_of: None,
                 definition: "target = \"scripted\"\n".to_owned(),
                 options: self.target.options(),
                 workloads: vec![WorkloadEntry {

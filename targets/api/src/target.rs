@@ -220,6 +220,12 @@ pub trait Configured: Rules + Send + Sync {
     /// What is minimised.
     fn objective(&self) -> Objective;
 
+    /// The number that people know, where larger values of it are better and the objective is one over it; `None` where the
+    /// objective is the number itself.
+    fn inverse_of(&self) -> Option<Objective> {
+        None
+    }
+
     /// Options as they are in force, defaults included, for people and the manifest.
     fn options(&self) -> BTreeMap<String, String>;
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use planner::definition::command::LockBy;
+use planner::definition::command::{Direction, LockBy};
 use planner::{Attributes, Plan, Refusal, Workload};
 use target_api::{
     BuildFailure, BuildInfo, BuildUnit, Captured, CommandSpec, Configured, Estimate, Estimator, Exclusive, InputSet,
@@ -122,10 +122,23 @@ impl Configured for Configuration {
         }
     }
 
+    fn inverse_of(&self) -> Option<Objective> {
+        let reading = &self.settings.reading;
+        (reading.direction == Direction::Higher).then(|| Objective {
+            name: intern(&reading.objective),
+            unit: intern(&reading.unit),
+        })
+    }
+
     fn options(&self) -> BTreeMap<String, String> {
         let command = &self.settings.tables.command;
-        let (objective, unit) = self.settings.reading.compared();
-        let mut options = BTreeMap::from([("objective".to_owned(), format!("{objective} in {unit}"))]);
+        let reading = &self.settings.reading;
+        let better = match reading.direction {
+            Direction::Lower => "less",
+            Direction::Higher => "more",
+        };
+        let objective = format!("{} in {}, {better} is better", reading.objective, reading.unit);
+        let mut options = BTreeMap::from([("objective".to_owned(), objective)]);
         for (key, arguments) in [
             ("build", command.build.as_ref()),
             ("run", Some(&command.run)),

@@ -184,11 +184,14 @@ pub(crate) fn is_inside(path: &str) -> bool {
     !path.is_empty() && path.split('/').all(|part| !matches!(part, "" | "." | ".."))
 }
 
-/// A column's name: the unit is part of it, unless the name ends in it already.
+/// A column's name: the unit is part of it, as it is written, unless the name ends in it already, in whatever case.
 pub(crate) fn column(name: &str, unit: Option<&str>) -> String {
-    match unit.map(str::to_lowercase) {
-        Some(unit) if name != unit && !name.ends_with(&format!("_{unit}")) => format!("{name}_{unit}"),
-        _ => name.to_owned(),
+    let Some(unit) = unit else { return name.to_owned() };
+    let (small, own) = (name.to_lowercase(), unit.to_lowercase());
+    if small == own || small.ends_with(&format!("_{own}")) {
+        name.to_owned()
+    } else {
+        format!("{name}_{unit}")
     }
 }
 
@@ -231,9 +234,10 @@ mod tests {
     fn columns_carry_their_unit_once() {
         for (name, unit, expected) in [
             ("energy_j", Some("J"), "energy_j"),
-            ("energy", Some("J"), "energy_j"),
+            ("energy", Some("J"), "energy_J"),
             ("cycles", Some("cycles"), "cycles"),
-            ("clock", Some("MHz"), "clock_mhz"),
+            ("clock", Some("MHz"), "clock_MHz"),
+            ("rate", Some("GFLOP/s"), "rate_GFLOP/s"),
             ("ratio", None, "ratio"),
         ] {
             assert_eq!(column(name, unit), expected);

@@ -1,6 +1,7 @@
 //! Confidence levels.
 
 use serde::{Deserialize, Serialize};
+use statrs::distribution::{ContinuousCDF, Normal};
 
 /// A confidence level, strictly between 0 and 1; 0.95 is the usual one. On disk it is the plain number.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize)]
@@ -24,6 +25,12 @@ impl Level {
         } else {
             Err(LevelError)
         }
+    }
+
+    /// So many standard deviations of a normal distribution lie on either side of its mean: 1.96 at 95 %.
+    pub(crate) fn normal_quantile(self) -> f64 {
+        // The only error is a deviation that is not positive.
+        Normal::new(0.0, 1.0).map_or(f64::NAN, |normal| normal.inverse_cdf(f64::midpoint(1.0, self.0)))
     }
 
     /// The level as a share of 1.

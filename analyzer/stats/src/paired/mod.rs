@@ -1,9 +1,11 @@
 //! Cases against their control, measured in turn, and cases against each other.
 
 mod flips;
+mod pooled;
 mod ratios;
 mod winners;
 
 pub use flips::{Flips, flips};
-pub use ratios::{PairError, PairedRatios, can_still_win};
+pub use pooled::pooled_noise;
+pub use ratios::{PairError, PairedRatios};
 pub use winners::{WinnerError, WinnerSet, winner_set};

@@ -91,27 +91,9 @@ impl PairedRatios {
     }
 }
 
-/// Whether a case may still turn out to be the best: the lower end of its interval does not lie above the upper end of
-/// the best one's. Both are ratios to one control (smaller is better), at one level. O(1).
-///
-/// This is the elimination rule of racing (Maron and Moore 1994), here used to choose who gets further rounds in
-/// successive halving (Jamieson and Talwalkar 2016). It is no test: for who can't be told apart at the end use
-/// [`winner_set`](super::winner_set). The rule takes the intervals as they are; with too few pairs
-/// ([`MedianInterval::reaches_level`] is false) they are narrower than the level says, and a case is dropped on less
-/// evidence.
-#[must_use]
-pub fn can_still_win(case: &MedianInterval, best: &MedianInterval) -> bool {
-    case.lower <= best.upper
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn interval(ratios: &[f64]) -> MedianInterval {
-        let pairs: Vec<(f64, f64)> = ratios.iter().map(|ratio| (*ratio, 1.0)).collect();
-        PairedRatios::new(&pairs).unwrap().interval(Level::P95)
-    }
 
     #[test]
     fn worked_by_hand() {
@@ -145,14 +127,5 @@ mod tests {
             PairedRatios::new(&[(f64::MIN_POSITIVE, f64::MAX)]),
             Err(PairError::Ratio { index: 0 })
         );
-    }
-
-    #[test]
-    fn a_case_is_dropped_only_when_the_intervals_part() {
-        let best = interval(&[0.80, 0.81, 0.82, 0.83, 0.84, 0.85]);
-        assert!(can_still_win(&best, &best));
-        // Touching counts as still in.
-        assert!(can_still_win(&interval(&[0.85, 0.9, 0.9, 0.9, 0.9, 0.95]), &best));
-        assert!(!can_still_win(&interval(&[0.86, 0.9, 0.9, 0.9, 0.9, 0.95]), &best));
     }
 }

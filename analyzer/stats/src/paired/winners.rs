@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::PairedRatios;
+use super::pooled::of_median;
 use crate::interval::{Bootstrap, Level};
 use crate::order::{median_in_place, quantile_of_sorted};
 use crate::random::SplitMix64;
@@ -54,11 +55,15 @@ pub enum WinnerError {
 /// left out in at most 7 % of the runs at 95 %. O(resamples (pairs of all cases + cases^2)) time, O(resamples x cases)
 /// memory.
 ///
-/// Errors: no cases, or a case with too few pairs.
-pub fn winner_set(cases: &[PairedRatios], plan: Bootstrap) -> Result<WinnerSet, WinnerError> {
+/// A case with too few pairs for an interval of its own (below 6 at 95 %) is drawn from a normal distribution instead, with the
+/// deviation that `noise`, that of all cases together ([`pooled_noise`](super::pooled_noise)), gives a median of so many
+/// pairs: resampling a few values would make it look certain.
+///
+/// Errors: no cases, or a case with too few pairs where no noise is given.
+pub fn winner_set(cases: &[PairedRatios], noise: Option<f64>, plan: Bootstrap) -> Result<WinnerSet, WinnerError> {
     let level = plan.level.get();
     for (case, ratios) in cases.iter().enumerate() {
-        if !ratios.interval(plan.level).reaches_level() {
+        if noise.is_none() && !ratios.interval(plan.level).reaches_level() {
             return Err(WinnerError::TooFewPairs {
                 case,
                 pairs: ratios.pairs(),
@@ -70,7 +75,7 @@ pub fn winner_set(cases: &[PairedRatios], plan: Bootstrap) -> Result<WinnerSet, 
         .min_by(|i, j| points[*i].total_cmp(&points[*j]))
         .ok_or(WinnerError::NoCases)?;
 
-    let deviations = Deviations::draw(cases, &points, plan);
+    let deviations = Deviations::draw(cases, &points, noise, plan);
     let members = (0..cases.len())
         .filter(|i| !deviations.is_beaten(*i, &points, level))
         .collect();
@@ -90,7 +95,7 @@ struct Deviations {
 
 impl Deviations {
     /// Draws case after case, so that a case's draws do not depend on those that follow.
-    fn draw(cases: &[PairedRatios], points: &[f64], plan: Bootstrap) -> Self {
+    fn draw(cases: &[PairedRatios], points: &[f64], noise: Option<f64>, plan: Bootstrap) -> Self {
         let resamples = plan.resamples.get() as usize;
         let mut rng = SplitMix64::new(plan.seed);
         let mut values = vec![0.0; resamples * cases.len()];
@@ -100,7 +105,16 @@ impl Deviations {
             let ratios = case.ratios();
             let own = values.iter_mut().skip(at).step_by(cases.len());
             let (mut sum, mut squares) = (0.0, Vec::with_capacity(resamples));
+            // A few values drawn again and again would hardly vary.
+            let shared = noise.filter(|_| !case.interval(plan.level).reaches_level());
+            let spread = shared.map(|noise| of_median(noise, case.pairs()));
             for value in own {
+                if let Some(spread) = spread {
+                    *value = spread * rng.normal();
+                    sum += *value;
+                    squares.push(*value);
+                    continue;
+                }
                 drawn.clear();
                 drawn.extend(
                     (0..ratios.len())
@@ -184,10 +198,10 @@ mod tests {
             .iter()
             .map(|centre| noisy(*centre, 40, &mut rng))
             .collect();
-        let winners = winner_set(&cases, plan(3)).unwrap();
+        let winners = winner_set(&cases, None, plan(3)).unwrap();
         assert_eq!(winners.members, [1, 2]);
         assert!(winners.members.contains(&winners.best));
-        assert_eq!(winner_set(&cases, plan(3)).unwrap(), winners);
+        assert_eq!(winner_set(&cases, None, plan(3)).unwrap(), winners);
     }
 
     #[test]
@@ -202,14 +216,14 @@ mod tests {
                 resamples: NonZeroU32::new(200).unwrap(),
                 ..plan(seed)
             };
-            missing += u32::from(!winner_set(&cases, quick).unwrap().members.contains(&0));
+            missing += u32::from(!winner_set(&cases, None, quick).unwrap().members.contains(&0));
         }
         assert!((4..=24).contains(&missing), "{missing}");
     }
 
     #[test]
     fn without_spread_any_difference_decides() {
-        let winners = winner_set(&[case([0.5; 6]), case([0.4; 6]), case([0.4; 6])], plan(1)).unwrap();
+        let winners = winner_set(&[case([0.5; 6]), case([0.4; 6]), case([0.4; 6])], None, plan(1)).unwrap();
         assert_eq!(
             winners,
             WinnerSet {
@@ -218,14 +232,37 @@ mod tests {
                 level: Level::P95
             }
         );
-        let alone = winner_set(&[case([0.5; 6])], plan(1)).unwrap();
+        let alone = winner_set(&[case([0.5; 6])], None, plan(1)).unwrap();
         assert_eq!(alone.members, [0]);
     }
 
     #[test]
+    fn few_pairs_are_held_against_the_noise_of_all() {
+        // Two pairs that happen to agree say nothing: with a noise of 5 % a case 3 % behind stays in, one 40 % behind is out.
+        let few = [case([0.80; 2]), case([0.824; 2]), case([1.12; 2])];
+        assert_eq!(winner_set(&few, Some(0.05), plan(1)).unwrap().members, [0, 1]);
+        // With hardly any noise the same difference decides.
+        assert_eq!(winner_set(&few, Some(0.001), plan(1)).unwrap().members, [0]);
+        // The truly best of equal cases with 3 pairs each is left out about as rarely as the level says.
+        let mut rng = SplitMix64::new(3);
+        let mut missing = 0;
+        for seed in 0..300 {
+            let cases: Vec<PairedRatios> = (0..4)
+                .map(|_| case((0..3).map(|_| (0.05 * rng.normal()).exp())))
+                .collect();
+            let quick = Bootstrap {
+                resamples: NonZeroU32::new(200).unwrap(),
+                ..plan(seed)
+            };
+            missing += u32::from(!winner_set(&cases, Some(0.05), quick).unwrap().members.contains(&0));
+        }
+        assert!(missing <= 24, "{missing}");
+    }
+
+    #[test]
     fn too_little_is_said() {
-        assert_eq!(winner_set(&[], plan(1)), Err(WinnerError::NoCases));
-        let few = winner_set(&[case([0.5; 6]), case([0.4; 5])], plan(1));
+        assert_eq!(winner_set(&[], None, plan(1)), Err(WinnerError::NoCases));
+        let few = winner_set(&[case([0.5; 6]), case([0.4; 5])], None, plan(1));
         assert_eq!(few, Err(WinnerError::TooFewPairs { case: 1, pairs: 5 }));
     }
 }

@@ -88,6 +88,7 @@ pub(crate) fn header(workloads: &[&str], rounds: u32, pairs: u32) -> Header {
     Header {
         target: "cpu".into(),
         objective: ("time".into(), "ns".into()),
+        inverse_of: None,
         definition: "target = \"cpu\"\ncontrol = \"c\"\n".into(),
         options: [("threads".to_owned(), "2".to_owned())].into(),
         workloads: workloads.iter().map(|name| workload(name)).collect(),
@@ -119,6 +120,7 @@ pub(crate) fn manifest(workloads: &[&str], rounds: u32, pairs: u32, cases: usize
         format: Manifest::FORMAT,
         target: header.target,
         objective: header.objective,
+        inverse_of: header.inverse_of,
         definition: header.definition,
         options: header.options,
         workloads: header.workloads,

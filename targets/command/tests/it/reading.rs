@@ -92,7 +92,7 @@ fn reports_files_and_derived_numbers_are_kept_with_their_units() {
         shown += &made.outcome(&captured);
     }
     insta::assert_snapshot!(shown);
-    assert_eq!(made.configured.sample_unit("energy_j").as_deref(), Some("J"));
+    assert_eq!(made.configured.sample_unit("energy_J").as_deref(), Some("J"));
     assert_eq!(made.configured.sample_unit("clock_mhz").as_deref(), Some("MHz"));
     assert_eq!(made.configured.sample_unit("spilled"), None);
 }
@@ -114,6 +114,9 @@ fn larger_values_are_compared_by_their_inverse() {
     let made = make("sweep.toml", &higher).unwrap();
     let objective = made.configured.objective();
     assert_eq!((objective.name, objective.unit), ("inverse cycles", "1/(cycles)"));
+    let number = made.configured.inverse_of().unwrap();
+    assert_eq!((number.name, number.unit), ("cycles", "cycles"));
+    assert_eq!(make("sweep.toml", WHOLE).unwrap().configured.inverse_of(), None);
     let shown = made.read("loaded\ncycles=200\nPASS\n", 0);
     assert!(shown.contains("\"value\":0.005"), "{shown}");
     assert!(shown.contains("\"cycles\":200.0"), "{shown}");

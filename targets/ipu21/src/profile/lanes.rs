@@ -128,6 +128,7 @@ mod tests {
             plan: String::new(),
             costs: String::new(),
             cycles: 2 * (10 + most),
+            full_counters: [2 * (10 + most), 20],
             steps: vec![step("up", 0), step("down", 10 + most)],
             calls: Vec::new(),
             memory: MemoryProfile {
