@@ -15,6 +15,7 @@ mod failure;
 mod freeze;
 mod freezing;
 mod import;
+mod inventory;
 mod output;
 mod place;
 mod plan;
@@ -82,6 +83,8 @@ enum Command {
     Import(import::Arguments),
     /// List the targets, or the attributes of one.
     Targets(targets::Arguments),
+    /// Say what a network consists of, and what a target makes of it.
+    Inventory(inventory::Arguments),
     /// List the workloads that definitions can name.
     Workloads(workloads::Arguments),
     /// Show the builds that are kept for all cohorts of this machine, or remove them.
@@ -114,6 +117,7 @@ fn main() -> std::process::ExitCode {
         Command::Export(arguments) => export::execute(&arguments),
         Command::Import(arguments) => import::execute(&arguments),
         Command::Targets(arguments) => targets::execute(&arguments),
+        Command::Inventory(arguments) => inventory::execute(&arguments),
         Command::Workloads(arguments) => workloads::execute(&arguments),
         Command::Cache(arguments) => cache::execute(&arguments),
         Command::Doctor(arguments) => doctor::execute(&arguments),

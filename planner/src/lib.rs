@@ -5,6 +5,7 @@
 pub mod costs;
 pub mod definition;
 pub mod expression;
+pub mod network;
 pub mod parameters;
 pub mod plan;
 pub mod refusal;

@@ -9,6 +9,7 @@ mod command;
 mod explain;
 mod frozen;
 mod import;
+mod inventory;
 mod ipu21;
 mod kernel;
 mod kill;

@@ -10,6 +10,8 @@ pub mod estimate;
 pub mod kernels;
 pub mod machine;
 pub mod measurement;
+pub mod network;
+pub mod network_default;
 pub mod pattern;
 pub mod round;
 pub mod target;
@@ -21,6 +23,7 @@ pub use estimate::{Estimate, Estimator, Moment, NoEstimate};
 pub use kernels::{Clock, KernelProfile, KernelSample};
 pub use machine::{Host, Machine, Tool, ToolSpec};
 pub use measurement::{Malformed, Measurement, NumericalError, Of, PeakProbe, Phase, Sample, Verdict};
+pub use network::{Level, OperandOrder, Price, Runs, Status, Support};
 pub use pattern::SourcePattern;
 pub use round::{Limited, LockHolder, Places, ReportSpec, Round, RoundCaptured};
 pub use target::{

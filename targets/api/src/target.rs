@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use planner::costs::CostTable;
+use planner::network::Layer;
 use planner::{Assignment, Plan, Refusal, Rules, Workload};
 
 use crate::command::{BuildFailure, BuildInfo, BuildUnit, Captured, CommandSpec, SourceFile};
@@ -12,6 +13,8 @@ use crate::estimate::{Estimate, Estimator};
 use crate::kernels::KernelProfile;
 use crate::machine::{Host, Machine, Tool, ToolSpec};
 use crate::measurement::{Malformed, Measurement, Verdict};
+use crate::network::{Level, Support};
+use crate::network_default::by_workload_kinds;
 use crate::pattern::SourcePattern;
 use crate::round::{LockHolder, Places, Round, RoundCaptured};
 use crate::timeline::Timeline;
@@ -330,6 +333,22 @@ pub trait Configured: Rules + Send + Sync {
     /// Unit of one of the other numbers of a sample ([`crate::Sample::extra`]), where it is known.
     fn sample_unit(&self, _column: &str) -> Option<String> {
         None
+    }
+
+    /// Whether a plan of the space can be built, as far as that is known without building it: what spaces leave to the
+    /// target's compiler.
+    fn legal(&self, _workload: &Workload, _assignment: &Assignment) -> Result<(), Refusal> {
+        Ok(())
+    }
+
+    /// What it makes of one operation of a network. Default: what its workload kinds compute, by its own rules.
+    fn express(&self, layer: &Layer) -> Support {
+        by_workload_kinds(self, layer)
+    }
+
+    /// What would have to change for a rule that refuses a plan to be kept.
+    fn refusal_level(&self, _rule: &str) -> Level {
+        Level::Compiler
     }
 
     /// Who takes the device lock.

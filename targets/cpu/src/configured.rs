@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use planner::{Assignment, Plan, Refusal, Rules, Workload};
 use target_api::{
     BuildFailure, BuildInfo, BuildUnit, Built, Captured, CommandSpec, Configured, Estimator, Exclusive, InputSet,
-    Malformed, Measurement, Objective, Pairing, RunRequest, SourceFile,
+    Level, Malformed, Measurement, Objective, Pairing, RunRequest, SourceFile,
 };
 
 use crate::assembly;
@@ -310,6 +310,13 @@ impl Configured for Configuration {
             text,
         };
         Ok(vec![file("c", kernel.source), file("h", kernel.header)])
+    }
+
+    fn refusal_level(&self, rule: &str) -> Level {
+        match rule {
+            "registers" | "memory" | "array-too-large" => Level::Hardware,
+            _ => Level::Compiler,
+        }
     }
 
     fn pairing(&self) -> Pairing {

@@ -6,8 +6,8 @@ use planner::costs::CostTable as Families;
 use planner::{Assignment, Attributes, Plan, Refusal, Rules, Space, Value, Workload};
 use target_api::{
     BuildFailure, BuildInfo, BuildUnit, Captured, CommandSpec, Configured, Constraints, Estimate, Estimator, Exclusive,
-    Input, InputSet, KernelProfile, Malformed, Measurement, Moment, NumericalError, Objective, Of, Pairing, Phase,
-    RunRequest, Sample, SourceFile, Verdict,
+    Input, InputSet, KernelProfile, Level, Malformed, Measurement, Moment, NumericalError, Objective, Of, Pairing,
+    Phase, RunRequest, Sample, SourceFile, Verdict,
 };
 
 use crate::costs::CostTable;
@@ -19,7 +19,7 @@ use crate::process::{BuildReport, INPUT_FILE, PROFILE_FILE, REFERENCE_FILE, Requ
 use crate::profile::{self, Profile};
 use crate::shards::oriented;
 use crate::unit::{Data, reference};
-use crate::{attributes, defaults, half, screen, space};
+use crate::{attributes, defaults, half, legal, screen, space};
 
 /// Label of the only unit of a plan.
 const PROGRAM: &str = "program";
@@ -364,6 +364,25 @@ impl Configured for Configuration {
 
     fn sample_unit(&self, column: &str) -> Option<String> {
         column.ends_with("_cycles").then(|| "cycles".to_owned())
+    }
+
+    fn legal(&self, workload: &Workload, assignment: &Assignment) -> Result<(), Refusal> {
+        let products = crate::program::chain(workload)?;
+        for (at, (operation, extents, _)) in products.iter().enumerate() {
+            let geometry = attributes::geometry(operation, assignment)?;
+            legal::gemm(operation, *extents, &geometry)?;
+            if at + 1 < products.len() {
+                legal::payload(operation, *extents, &geometry)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn refusal_level(&self, rule: &str) -> Level {
+        match rule {
+            "tiles" | "operand-bytes" | "partial-bytes" | "interleaved-bytes" => Level::Hardware,
+            _ => Level::Compiler,
+        }
     }
 
     fn pairing(&self) -> Pairing {
