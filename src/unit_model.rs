@@ -9,17 +9,24 @@ use crate::output::{narrate, print};
 const SUBCOMMAND: &str = "unit-model";
 
 /// Runs the unit model that `arguments` (without the program's name) ask for, if they do, and gives the exit code:
-/// `unit-model ipu21 build REQUEST PROGRAM` or `unit-model ipu21 run PROGRAM INPUTS PROFILE`.
+/// `unit-model ipu21 build REQUEST PROGRAM` or `unit-model ipu21 run PROGRAM INPUTS PROFILE`, and the same of `kohaku`,
+/// which leaves no profile.
 pub(crate) fn hidden_subcommand(arguments: &[OsString]) -> Option<i32> {
     let words: Vec<&str> = arguments.iter().map(|word| word.to_str().unwrap_or_default()).collect();
     let done = match words[..] {
-        [SUBCOMMAND, "ipu21", "build", request, program] => build(Path::new(request), Path::new(program)),
+        [SUBCOMMAND, "ipu21", "build", request, program] => build(Path::new(request), Path::new(program), target_ipu21::process::build),
         [SUBCOMMAND, "ipu21", "run", program, inputs, profile] => {
             run(Path::new(program), Path::new(inputs), Path::new(profile))
         }
-        [SUBCOMMAND, ..] => {
-            Err("expected `ipu21 build REQUEST PROGRAM` or `ipu21 run PROGRAM INPUTS PROFILE`".to_owned())
+        [SUBCOMMAND, "kohaku", "build", request, program] => {
+            build(Path::new(request), Path::new(program), target_kohaku::process::build)
         }
+        [SUBCOMMAND, "kohaku", "run", program, inputs] => run_kohaku(Path::new(program), Path::new(inputs)),
+        [SUBCOMMAND, ..] => Err(
+            "expected `ipu21 build REQUEST PROGRAM`, `ipu21 run PROGRAM INPUTS PROFILE`, `kohaku build REQUEST PROGRAM` \
+             or `kohaku run PROGRAM INPUTS`"
+                .to_owned(),
+        ),
         _ => return None,
     };
     Some(match done {
@@ -31,9 +38,11 @@ pub(crate) fn hidden_subcommand(arguments: &[OsString]) -> Option<i32> {
     })
 }
 
-fn build(request: &Path, program: &Path) -> Result<(), String> {
+type Build = fn(&str) -> Result<String, String>;
+
+fn build(request: &Path, program: &Path, with: Build) -> Result<(), String> {
     let request = fs_err::read_to_string(request).map_err(|error| error.to_string())?;
-    let built = target_ipu21::process::build(&request)?;
+    let built = with(&request)?;
     fs_err::write(program, built).map_err(|error| error.to_string())
 }
 
@@ -43,5 +52,12 @@ fn run(program: &Path, inputs: &Path, profile: &Path) -> Result<(), String> {
     let ran = target_ipu21::process::run(&built, &read)?;
     fs_err::write(profile, ran.profile).map_err(|error| error.to_string())?;
     print(&ran.report);
+    Ok(())
+}
+
+fn run_kohaku(program: &Path, inputs: &Path) -> Result<(), String> {
+    let built = fs_err::read_to_string(program).map_err(|error| error.to_string())?;
+    let read = |name: &str| fs_err::read(inputs.join(name)).map_err(|error| error.to_string());
+    print(&target_kohaku::process::run(&built, &read)?);
     Ok(())
 }

@@ -1,10 +1,11 @@
 //! From a cohort's parts to the dataset.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use cohort::{Addition, AdditionKind, CaseState, Manifest, Record, RecordKind, Source, State, Status, WorkloadEntry};
 use planner::definition::judged;
-use planner::{OperationKind, Workload};
+use planner::{AttentionExtents, OperationKind, Workload};
 
 use crate::dataset::{
     CaseData, Chosen, Consent, Dataset, Imported, Objective, Outcome, Prediction, Setup, ToolUsed, WorkloadData,
@@ -126,8 +127,27 @@ fn extents(workload: &Workload) -> String {
     let words = workload.operations.iter().map(|operation| match operation.kind {
         OperationKind::Gemm(e) => format!("{} {} x {} x {}", operation.name, e.rows, e.inner, e.columns),
         OperationKind::Elementwise { .. } => operation.name.clone(),
+        OperationKind::Attention(e) => attention(&operation.name, e),
     });
     words.collect::<Vec<String>>().join(", ")
+}
+
+/// `attention 10 heads, 4096 queries, 77 keys, width 64`; what differs from the default is added.
+fn attention(name: &str, e: AttentionExtents) -> String {
+    let mut words = format!(
+        "{name} {} heads, {} queries, {} keys, width {}",
+        e.heads, e.queries, e.keys, e.width
+    );
+    if e.value_width != e.width {
+        let _ = write!(words, ", value width {}", e.value_width);
+    }
+    if e.kv_heads != e.heads {
+        let _ = write!(words, ", {} heads of keys", e.kv_heads);
+    }
+    if e.causal {
+        words.push_str(", causal");
+    }
+    words
 }
 
 fn collect_case(state: &CaseState, chosen: Chosen, manifest: &Manifest) -> Result<CaseData, AnalyzeError> {

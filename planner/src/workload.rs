@@ -13,6 +13,35 @@ pub struct GemmExtents {
     pub columns: u64,
 }
 
+/// Extents of one attention: `O[h] = softmax(Q[h] K[g]^T / sqrt(width)) V[g]` with `g = h kv_heads / heads`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct AttentionExtents {
+    /// Query heads.
+    pub heads: u64,
+    /// Heads with keys and values of their own; they divide `heads` (fewer: grouped queries).
+    pub kv_heads: u64,
+    /// Query rows of each head.
+    pub queries: u64,
+    /// Keys of each head, without padding.
+    pub keys: u64,
+    /// Elements of a query and of a key.
+    pub width: u64,
+    /// Elements of a value.
+    pub value_width: u64,
+    /// Whether query `i` sees only keys `0..=i`.
+    pub causal: bool,
+}
+
+impl AttentionExtents {
+    /// Multiplications of both products, `Q K^T` and the weighted values. A causal mask saves none of them here: how many
+    /// a plan leaves out is the plan's affair.
+    #[must_use]
+    pub fn multiplications(&self) -> u128 {
+        let scores = u128::from(self.heads) * u128::from(self.queries) * u128::from(self.keys);
+        scores * (u128::from(self.width) + u128::from(self.value_width))
+    }
+}
+
 /// An element-wise function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -36,6 +65,8 @@ pub enum OperationKind {
         /// Columns of the operand.
         columns: u64,
     },
+    /// Attention over queries, keys and values that are given.
+    Attention(AttentionExtents),
 }
 
 /// A named operation of a workload.
@@ -62,7 +93,15 @@ impl Workload {
     pub fn gemms(&self) -> impl Iterator<Item = (&str, GemmExtents)> {
         self.operations.iter().filter_map(|operation| match operation.kind {
             OperationKind::Gemm(extents) => Some((operation.name.as_str(), extents)),
-            OperationKind::Elementwise { .. } => None,
+            OperationKind::Elementwise { .. } | OperationKind::Attention(_) => None,
+        })
+    }
+
+    /// The attentions with their names, in order.
+    pub fn attentions(&self) -> impl Iterator<Item = (&str, AttentionExtents)> {
+        self.operations.iter().filter_map(|operation| match operation.kind {
+            OperationKind::Attention(extents) => Some((operation.name.as_str(), extents)),
+            OperationKind::Gemm(_) | OperationKind::Elementwise { .. } => None,
         })
     }
 
@@ -73,16 +112,18 @@ impl Workload {
         let next = self.operations.get(at + 1)?;
         match next.kind {
             OperationKind::Elementwise { function, .. } => Some((next.name.as_str(), function)),
-            OperationKind::Gemm(_) => None,
+            OperationKind::Gemm(_) | OperationKind::Attention(_) => None,
         }
     }
 
-    /// Floating-point operations of all matrix products (a multiplication and an addition count as two). Element-wise
-    /// steps are not counted, as in every figure that this project compares with.
+    /// Floating-point operations of all matrix products, those inside attentions included (a multiplication and an
+    /// addition count as two). Element-wise steps are not counted, as in every figure that this project compares with.
     #[must_use]
     pub fn flops(&self) -> u128 {
-        self.gemms()
-            .map(|(_, e)| 2 * u128::from(e.rows) * u128::from(e.inner) * u128::from(e.columns))
-            .sum()
+        let products = self
+            .gemms()
+            .map(|(_, e)| u128::from(e.rows) * u128::from(e.inner) * u128::from(e.columns));
+        let attentions = self.attentions().map(|(_, e)| e.multiplications());
+        2 * products.chain(attentions).sum::<u128>()
     }
 }

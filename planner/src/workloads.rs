@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::workload::{Elementwise, GemmExtents, Operation, OperationKind};
+use crate::workload::{AttentionExtents, Elementwise, GemmExtents, Operation, OperationKind};
 
 /// More multiplications than this in one product are an error: beyond it whole numbers and floats part.
 const PRODUCT_LIMIT: u128 = 1 << 53;
@@ -72,6 +72,27 @@ const fn required(name: &'static str, about: &'static str) -> ExtentKey {
     }
 }
 
+const fn same_as(name: &'static str, about: &'static str, other: &'static str) -> ExtentKey {
+    ExtentKey {
+        name,
+        about,
+        default: ExtentDefault::SameAs(other),
+    }
+}
+
+const ATTENTION: &[ExtentKey] = &[
+    required("heads", "query heads"),
+    same_as(
+        "kv_heads",
+        "heads with keys and values of their own; they divide the heads",
+        "heads",
+    ),
+    required("queries", "query rows of each head"),
+    same_as("keys", "keys of each head, without padding", "queries"),
+    required("width", "elements of a query and of a key"),
+    same_as("value_width", "elements of a value", "width"),
+];
+
 /// All kinds.
 pub static KINDS: &[WorkloadKind] = &[
     WorkloadKind {
@@ -129,6 +150,20 @@ pub static KINDS: &[WorkloadKind] = &[
             )]
         },
     },
+    WorkloadKind {
+        name: "attention",
+        about: "attention over given queries, keys and values: O = softmax(Q K^T / sqrt(width)) V for every head",
+        extents: ATTENTION,
+        activations: &[],
+        build: |e| attention(e, false),
+    },
+    WorkloadKind {
+        name: "causal-attention",
+        about: "attention in which a query sees only the keys up to its own place",
+        extents: ATTENTION,
+        activations: &[],
+        build: |e| attention(e, true),
+    },
 ];
 
 /// The kind with this name.
@@ -142,6 +177,21 @@ fn gemm(name: &str, extents: GemmExtents) -> Operation {
         name: name.to_owned(),
         kind: OperationKind::Gemm(extents),
     }
+}
+
+fn attention(e: &Extents, causal: bool) -> Vec<Operation> {
+    vec![Operation {
+        name: "attention".to_owned(),
+        kind: OperationKind::Attention(AttentionExtents {
+            heads: e.get("heads"),
+            kv_heads: e.get("kv_heads"),
+            queries: e.get("queries"),
+            keys: e.get("keys"),
+            width: e.get("width"),
+            value_width: e.get("value_width"),
+            causal,
+        }),
+    }]
 }
 
 fn mlp(tokens: u64, features: u64, hidden: u64, outputs: u64, function: Elementwise) -> Vec<Operation> {
@@ -214,17 +264,25 @@ impl WorkloadKind {
             activation,
         });
         for operation in &operations {
-            if let OperationKind::Gemm(e) = operation.kind {
-                self.bounded(&operation.name, e, &values)?;
+            match operation.kind {
+                OperationKind::Gemm(e) => {
+                    self.bounded(&operation.name, &[e.rows, e.inner, e.columns], &values)?;
+                }
+                OperationKind::Attention(e) => {
+                    let widest = e.width.max(e.value_width);
+                    self.bounded(&operation.name, &[e.heads, e.queries, e.keys, widest], &values)?;
+                    shared(&e)?;
+                }
+                OperationKind::Elementwise { .. } => {}
             }
         }
         Ok(operations)
     }
 
-    fn bounded(&self, name: &str, e: GemmExtents, values: &BTreeMap<&'static str, u64>) -> Result<(), ExtentError> {
-        let product = u128::from(e.rows)
-            .checked_mul(u128::from(e.inner))
-            .and_then(|p| p.checked_mul(u128::from(e.columns)));
+    fn bounded(&self, name: &str, extents: &[u64], values: &BTreeMap<&'static str, u64>) -> Result<(), ExtentError> {
+        let product = extents
+            .iter()
+            .try_fold(1_u128, |product, extent| product.checked_mul(u128::from(*extent)));
         if product.is_some_and(|p| p <= PRODUCT_LIMIT) {
             return Ok(());
         }
@@ -238,14 +296,26 @@ impl WorkloadKind {
         Err(ExtentError {
             key,
             message: format!(
-                "`{key}` is {}: operation `{name}` would take {} x {} x {} multiplications, expected at most 2^53",
+                "`{key}` is {}: operation `{name}` would take {} multiplications, expected at most 2^53",
                 values.get(key).copied().unwrap_or_default(),
-                e.rows,
-                e.inner,
-                e.columns
+                extents.iter().map(u64::to_string).collect::<Vec<_>>().join(" x ")
             ),
         })
     }
+}
+
+/// Groups of query heads share the keys of one head.
+fn shared(e: &AttentionExtents) -> Result<(), ExtentError> {
+    if e.heads.is_multiple_of(e.kv_heads) {
+        return Ok(());
+    }
+    Err(ExtentError {
+        key: "kv_heads",
+        message: format!(
+            "`kv_heads` is {}: expected a divisor of the {} heads",
+            e.kv_heads, e.heads
+        ),
+    })
 }
 
 #[cfg(test)]
@@ -287,6 +357,22 @@ mod tests {
                 columns: 96
             })
         );
+    }
+
+    #[test]
+    fn attention_takes_grouped_heads_and_defaults_to_self_attention() {
+        let with = |kv_heads: i64| {
+            let given = BTreeMap::from([("heads", 20), ("kv_heads", kv_heads), ("queries", 1024), ("width", 64)]);
+            kind("causal-attention").unwrap().operations(&given, None)
+        };
+        let OperationKind::Attention(e) = with(5).unwrap()[0].kind else {
+            panic!("no attention")
+        };
+        assert_eq!((e.keys, e.value_width, e.causal), (1024, 64, true));
+        assert_eq!(e.multiplications(), 20 * 1024 * 1024 * 128);
+        let error = with(3).unwrap_err();
+        assert_eq!(error.key, "kv_heads");
+        assert!(error.message.contains("divisor of the 20 heads"), "{error}");
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod inventory;
 mod ipu21;
 mod kernel;
 mod kill;
+mod kohaku;
 mod main_job;
 mod page;
 mod said;

@@ -46,7 +46,7 @@ pub struct Document {
 pub struct WorkloadEntry {
     /// Unique in the definition; the kind too, where `kind` is not given.
     pub name: Located<String>,
-    /// What is computed: `siglip-mlp`, `mlp`, `gemm`. Default: the name.
+    /// What is computed: `siglip-mlp`, `mlp`, `gemm`, `attention`, `causal-attention`. Default: the name.
     pub kind: Option<Located<String>>,
     /// The case that others of this workload are compared with. Default: the definition's.
     pub control: Option<Located<String>>,
@@ -70,6 +70,18 @@ pub struct WorkloadEntry {
     pub inner: Option<Located<i64>>,
     /// Columns of B and C (`gemm`).
     pub columns: Option<Located<i64>>,
+    /// Query heads (`attention`, `causal-attention`).
+    pub heads: Option<Located<i64>>,
+    /// Heads with keys and values of their own (`attention`, `causal-attention`). Default: `heads`.
+    pub kv_heads: Option<Located<i64>>,
+    /// Query rows of each head (`attention`, `causal-attention`).
+    pub queries: Option<Located<i64>>,
+    /// Keys of each head, without padding (`attention`, `causal-attention`). Default: `queries`.
+    pub keys: Option<Located<i64>>,
+    /// Elements of a query and of a key (`attention`, `causal-attention`).
+    pub width: Option<Located<i64>>,
+    /// Elements of a value (`attention`, `causal-attention`). Default: `width`.
+    pub value_width: Option<Located<i64>>,
 }
 
 impl WorkloadEntry {
@@ -83,6 +95,12 @@ impl WorkloadEntry {
             ("rows", &self.rows),
             ("inner", &self.inner),
             ("columns", &self.columns),
+            ("heads", &self.heads),
+            ("kv_heads", &self.kv_heads),
+            ("queries", &self.queries),
+            ("keys", &self.keys),
+            ("width", &self.width),
+            ("value_width", &self.value_width),
         ]
         .into_iter()
         .filter_map(|(name, value)| value.as_ref().map(|value| (name, value)))

@@ -79,6 +79,10 @@ pub fn products(workload: &Workload) -> Result<Vec<Product>, Refusal> {
             (OperationKind::Elementwise { .. }, _) => {
                 return refuse("elementwise", format!("`{name}` must follow a product directly"));
             }
+            (OperationKind::Attention(_), _) => {
+                let message = format!("`{name}` is an attention: this target compiles chains of products");
+                return refuse("attention", message);
+            }
         }
     }
     match products.len() {

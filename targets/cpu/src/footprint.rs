@@ -28,7 +28,8 @@ impl Footprint {
         let input = match workload.operations.first().map(|operation| operation.kind) {
             Some(OperationKind::Gemm(e)) => area(e.rows, e.inner),
             Some(OperationKind::Elementwise { rows, columns, .. }) => area(rows, columns),
-            None => 0,
+            // Refused before anything is allocated.
+            Some(OperationKind::Attention(_)) | None => 0,
         };
         let (mut read, mut weights, mut results, mut last) = (0_u128, 0_u128, 0_u128, input);
         for (_, e) in workload.gemms() {

@@ -74,6 +74,13 @@ fn input_extents(workload: &Workload) -> Result<(u64, u64), Refusal> {
     match workload.operations.first().map(|operation| operation.kind) {
         Some(OperationKind::Gemm(extents)) => Ok((extents.rows, extents.inner)),
         Some(OperationKind::Elementwise { rows, columns, .. }) => Ok((rows, columns)),
+        Some(OperationKind::Attention(_)) => Err(Refusal::new(
+            "attention",
+            format!(
+                "workload `{}` begins with an attention: there are no inputs for one here",
+                workload.name
+            ),
+        )),
         None => Err(Refusal::new(
             "empty-workload",
             format!("workload `{}` has no operations", workload.name),

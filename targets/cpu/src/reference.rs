@@ -28,6 +28,12 @@ pub fn reference(workload: &Workload, arrays: &Arrays, threads: usize) -> Result
                 elementwise(&mut current, function, threads);
                 current
             }
+            OperationKind::Attention(_) => {
+                return Err(Refusal::new(
+                    "attention",
+                    format!("`{}` is an attention: it has no reference here", operation.name),
+                ));
+            }
         };
     }
     Ok(current)

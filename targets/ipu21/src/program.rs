@@ -147,6 +147,15 @@ pub fn chain(workload: &Workload) -> Result<Vec<(&str, GemmExtents, bool)>, Refu
                     format!("`{}` does not directly follow a product", operation.name),
                 ));
             }
+            (OperationKind::Attention(_), _) => {
+                return Err(Refusal::new(
+                    "attention",
+                    format!(
+                        "`{}` is an attention: only chains of products are modelled",
+                        operation.name
+                    ),
+                ));
+            }
         }
     }
     if chain.is_empty() {

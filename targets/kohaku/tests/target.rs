@@ -1,0 +1,194 @@
+//! The target as the rest of the program sees it.
+
+use std::collections::BTreeMap;
+
+use planner::{Assignment, Rules, Value, Workload, workloads};
+use target_api::{Captured, Configured, Verdict};
+use target_kohaku::configured::Configuration;
+use target_kohaku::options::KohakuOptions;
+use target_kohaku::process;
+
+fn workload(kind: &str, extents: &[(&'static str, i64)]) -> Workload {
+    let given: BTreeMap<&str, i64> = extents.iter().copied().collect();
+    let kind_of = workloads::kind(kind).expect("a kind");
+    Workload {
+        name: kind.to_owned(),
+        operations: kind_of.operations(&given, None).expect("legal extents"),
+    }
+}
+
+fn configuration(options: &str) -> Configuration {
+    let options = KohakuOptions::parse(&options.parse().expect("a table")).expect("options");
+    Configuration::new(options, "layout-sweep")
+}
+
+fn with(defaults: &Assignment, changes: &[(&str, i64)]) -> Assignment {
+    let mut plan = defaults.clone();
+    for (name, n) in changes {
+        plan.set(name, Value::Integer(*n));
+    }
+    plan
+}
+
+/// Builds and runs a plan as the coordinator would, without processes.
+fn ran(c: &Configuration, workload: &Workload, plan: &Assignment) -> Result<process::RunReport, String> {
+    let plan = c.plan(workload, plan);
+    let unit = c.build(workload, &plan).expect("a build").remove(0);
+    let built = process::build(&unit.sources[0].text)?;
+    let files = c.inputs(workload, 3).expect("inputs").files;
+    let read = |name: &str| {
+        let found = files.iter().find(|file| file.name == name);
+        found
+            .map(|file| file.bytes.clone())
+            .ok_or_else(|| format!("no `{name}`"))
+    };
+    let output = process::run(&built, &read)?;
+    let captured = Captured {
+        exit_code: Some(0),
+        stdout: output.clone(),
+        ..Captured::default()
+    };
+    let measured = c.parse_run(workload, &captured).expect("a measurement");
+    assert_eq!(measured.verdict, Verdict::Correct, "{:?}", measured.error);
+    assert!(measured.samples[0].value > 0.0);
+    serde_json::from_str(&output).map_err(|error| error.to_string())
+}
+
+#[test]
+fn simulated_cycles_are_the_estimate_of_their_revision_and_parts_add_up() {
+    let small = workload("attention", &[("heads", 2), ("queries", 128), ("width", 64)]);
+    for (options, name) in [("", "real-span"), ("prices = \"published\"", "published")] {
+        let c = configuration(options);
+        let defaults = c.defaults(&small).unwrap();
+        let report = ran(&c, &small, &defaults).unwrap();
+        let plan = c.plan(&small, &defaults);
+        let estimates: BTreeMap<&str, f64> = c
+            .estimators()
+            .iter()
+            .map(|e| (e.name(), e.estimate(&small, &plan).unwrap().value))
+            .collect();
+        assert!(
+            (estimates[name] - report.cycles as f64).abs() < 0.5,
+            "{estimates:?} {report:?}"
+        );
+        assert!(estimates["arithmetic"] < estimates["published"]);
+        assert_eq!(
+            report.phases.iter().map(|phase| phase.cycles).sum::<usize>(),
+            report.cycles
+        );
+    }
+}
+
+#[test]
+fn heads_in_groups_padded_keys_products_and_chains_run() {
+    let c = configuration("");
+    let grouped = workload(
+        "attention",
+        &[
+            ("heads", 4),
+            ("kv_heads", 2),
+            ("queries", 32),
+            ("keys", 77),
+            ("width", 64),
+        ],
+    );
+    let defaults = c.defaults(&grouped).unwrap();
+    assert_eq!(
+        c.derived(&grouped, &defaults).get("attention.padded_keys"),
+        Some(&Value::Integer(128))
+    );
+    ran(&c, &grouped, &defaults).unwrap();
+    let causal = workload("causal-attention", &[("heads", 1), ("queries", 128), ("width", 64)]);
+    ran(&c, &causal, &c.defaults(&causal).unwrap()).unwrap();
+    let product = workload("gemm", &[("rows", 77), ("inner", 96), ("columns", 40)]);
+    ran(&c, &product, &c.defaults(&product).unwrap()).unwrap();
+    let chain = workload("mlp", &[("tokens", 64), ("features", 128), ("hidden", 256)]);
+    let report = ran(&c, &chain, &c.defaults(&chain).unwrap()).unwrap();
+    assert!(report.phases.iter().any(|phase| phase.kind == "conversion"));
+}
+
+#[test]
+fn rules_name_numbers_and_what_would_be_legal() {
+    let c = configuration("");
+    let cross = workload("attention", &[("heads", 4), ("queries", 256), ("width", 64)]);
+    let space = c.space(&cross).unwrap();
+    let defaults = c.defaults(&cross).unwrap();
+    space.check(&defaults).unwrap();
+    for (change, rule) in [
+        (("attention.query_block", 96), "domain"),
+        (("attention.block", 32), "value-width"),
+        (("attention.gm", 6), "row-tiles"),
+        (("attention.gn", 3), "column-tiles"),
+        (("attention.nk", 4), "chunks"),
+        (("attention.gm", 128), "accumulator"),
+    ] {
+        let refusal = space.judge(&with(&defaults, &[change])).unwrap_err();
+        assert_eq!(refusal.rule, rule, "{refusal}");
+        // Out of the domain, and far from every legal tile, nothing near is looked for.
+        assert!(
+            refusal.nearest.is_some() || ["domain", "accumulator"].contains(&rule),
+            "{refusal}"
+        );
+    }
+    let mut staged = defaults.clone();
+    staged.set("attention.operands", Value::text("staging"));
+    assert_eq!(space.check(&staged).unwrap_err().rule, "staging-address");
+}
+
+#[test]
+fn staging_holds_what_is_read_again_and_spares_the_memory() {
+    let c = configuration("staging = true");
+    let cross = workload(
+        "attention",
+        &[("heads", 10), ("queries", 4096), ("keys", 77), ("width", 64)],
+    );
+    let space = c.space(&cross).unwrap();
+    let defaults = c.defaults(&cross).unwrap();
+    let words = |plan: &Assignment| {
+        c.derived(&cross, plan)
+            .get("dram_words")
+            .and_then(Value::as_integer)
+            .unwrap()
+    };
+    let mut staged = defaults.clone();
+    staged.set("attention.operands", Value::text("staging"));
+    space.check(&staged).unwrap();
+    assert!(words(&staged) < words(&defaults));
+    staged.set("attention.temporaries", Value::text("staging"));
+    let refusal = space.check(&staged).unwrap_err();
+    assert_eq!(refusal.rule, "staging-bytes");
+    assert!(refusal.message.contains("15728640"), "{refusal}");
+}
+
+#[test]
+fn the_middle_attention_of_the_vae_is_rejected_with_its_rule() {
+    let c = configuration("");
+    let vae = workload("attention", &[("heads", 1), ("queries", 16_384), ("width", 512)]);
+    let defaults = c.defaults(&vae).unwrap();
+    c.space(&vae).unwrap().check(&defaults).unwrap();
+    assert!(c.inputs(&vae, 1).unwrap().files.is_empty());
+    let plan = c.plan(&vae, &defaults);
+    let unit = c.build(&vae, &plan).unwrap().remove(0);
+    let report = process::build(&unit.sources[0].text).unwrap();
+    assert!(report.contains("value-width") && report.contains("512"), "{report}");
+}
+
+#[test]
+fn narrow_tiles_are_rejected_by_the_compiler() {
+    let c = configuration("");
+    let plain = workload("attention", &[("heads", 4), ("queries", 256), ("width", 64)]);
+    let plan = with(
+        &c.defaults(&plain).unwrap(),
+        &[("attention.gm", 2), ("attention.gn", 2)],
+    );
+    c.space(&plain).unwrap().check(&plan).unwrap();
+    let unit = c.build(&plain, &c.plan(&plain, &plan)).unwrap().remove(0);
+    let report = process::build(&unit.sources[0].text).unwrap();
+    assert!(report.contains("host-move"), "{report}");
+    // A plan that is refused has no price, least of all a low one.
+    let plan = c.plan(&plain, &plan);
+    for estimator in c.estimators().iter().filter(|e| e.is_partial()) {
+        let none = estimator.estimate(&plain, &plan).unwrap_err();
+        assert!(none.message.contains("host-move"), "{none}");
+    }
+}
