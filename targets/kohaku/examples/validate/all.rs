@@ -93,8 +93,8 @@ pub(crate) fn table() -> String {
         );
     }
     out.push_str(
-        "\nTotals in the two price revisions. `published` prices a pass that folds rows as if it were one part of 8,192 \\
-         elements; `real-span` prices what it covers.\n\n\\
+        "\nTotals in the two price revisions. `published` prices a pass that folds rows as if it were one part of 8,192 \
+         elements; `real-span` prices what it covers.\n\n\
          | heads x queries x keys | published | real-span | conversions, real-span |\n|---|---|---|---|\n",
     );
     for ([heads, queries, keys], total, share) in timings::real_spans() {
