@@ -5,6 +5,7 @@
 
 pub mod error;
 pub mod interval;
+pub mod linear;
 mod merge;
 pub mod noise;
 pub mod order;
