@@ -91,8 +91,7 @@ pub(crate) fn analyze(cohort: &Path, report: &Path, format: Format) -> Result<Ex
 /// of a cohort whose target or definition this program does not know.
 fn parameters(snapshot: &Snapshot) -> BTreeMap<String, Vec<String>> {
     let manifest = snapshot.frozen.manifest();
-    let path = &manifest.origin.definition_path;
-    let Ok(planning) = Planning::of_frozen(path, &manifest.definition, &manifest.machine) else {
+    let Ok(planning) = Planning::of_frozen(manifest) else {
         return BTreeMap::new();
     };
     let workloads = manifest.workloads.iter().filter_map(|entry| {

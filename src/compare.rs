@@ -29,7 +29,7 @@ pub(crate) struct Arguments {
     format: Form,
 }
 
-fn at_least_one(word: &str) -> Result<f64, String> {
+pub(crate) fn at_least_one(word: &str) -> Result<f64, String> {
     let ratio: f64 = word.parse().map_err(|_| "expected a number, such as 1.03".to_owned())?;
     if ratio.is_finite() && ratio >= 1.0 {
         Ok(ratio)

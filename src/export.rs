@@ -200,8 +200,7 @@ fn space(snapshot: &Snapshot, case: &Case) -> Result<Option<Space>, Failure> {
     if manifest.imported.is_some() {
         return Ok(None);
     }
-    let origin = &manifest.origin.definition_path;
-    let planning = Planning::of_frozen(origin, &manifest.definition, &manifest.machine)?;
+    let planning = Planning::of_frozen(manifest)?;
     let workload = crate::freezing::workload(&planning, &case.workload)?;
     let space = planning.configured.space(workload);
     space

@@ -27,8 +27,7 @@ pub(crate) fn kernel(
             "what was imported has no sources: there is no kernel to export",
         ));
     }
-    let origin = &manifest.origin.definition_path;
-    let planning = Planning::of_frozen(origin, &manifest.definition, &manifest.machine)?;
+    let planning = Planning::of_frozen(manifest)?;
     let own = crate::freezing::workload(&planning, &case.workload)?;
     let refused =
         |refusal: planner::Refusal| Failure::usage(format!("case `{}` can't be exported: {refusal}", case.name));

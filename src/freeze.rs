@@ -8,6 +8,7 @@ use coordinator::ExitCode;
 use planner::select::Selection;
 use serde::Serialize;
 
+use crate::costs::{Costs, CostsFile};
 use crate::failure::Failure;
 use crate::freezing;
 use crate::output::{self, Format, counted, print};
@@ -45,6 +46,8 @@ pub(crate) struct Place {
     /// is deleted.
     #[arg(long)]
     pub(crate) new: bool,
+    #[command(flatten)]
+    pub(crate) costs: CostsFile,
 }
 
 /// Freezes a definition.
@@ -75,6 +78,8 @@ struct Search {
     /// The first folder that is free.
     free: PathBuf,
     text: String,
+    /// The cost table that is wanted in force.
+    costs: Option<Costs>,
 }
 
 impl Search {
@@ -103,11 +108,15 @@ pub(crate) fn open_or_freeze(
             return Ok((frozen, false));
         }
         if let Some((newest, _)) = found.cohorts.last() {
-            return Err(edited(definition, newest, &found.text));
+            return Err(if newest.manifest().definition == found.text {
+                repriced(newest, found.costs.as_ref())
+            } else {
+                edited(definition, newest, &found.text)
+            });
         }
     }
     crate::programs::check(definition)?;
-    let planning = Planning::of_path(definition)?;
+    let planning = Planning::of_path(definition, found.costs)?;
     let selection = planning.select()?;
     check(&planning, &selection)?;
     for line in crate::plan::told(&selection.refused, &selection) {
@@ -139,6 +148,7 @@ fn search(definition: &Path, place: &Place) -> Result<Search, Failure> {
         cohorts: Vec::new(),
         free: first.clone(),
         text,
+        costs: place.costs.read()?,
     };
     let mut number = 1_u32;
     while occupied(&found.free)? {
@@ -146,7 +156,8 @@ fn search(definition: &Path, place: &Place) -> Result<Search, Failure> {
         refuse_imported(&frozen)?;
         let origin = Path::new(&frozen.manifest().origin.definition_path);
         if origin.file_name() == definition.file_name() {
-            let same = frozen.manifest().definition == found.text;
+            let costs = frozen.manifest().costs.as_ref().map(|costs| costs.sha256.clone());
+            let same = frozen.manifest().definition == found.text && costs == found.costs.as_ref().map(Costs::digest);
             found.cohorts.push((frozen, same));
         } else if number == 1 {
             let (folder, origin) = (found.free.display(), origin.display());
@@ -211,6 +222,29 @@ fn sibling(first: &Path, number: u32) -> PathBuf {
     let mut name = first.file_name().unwrap_or_default().to_owned();
     name.push(format!("-{number}"));
     first.with_file_name(name)
+}
+
+/// The same definition under other prices.
+fn repriced(frozen: &Frozen, costs: Option<&Costs>) -> Failure {
+    let dir = frozen.dir().path().display();
+    let own = |words: Option<(&str, &str)>| {
+        words.map_or("the definition's own prices".to_owned(), |(file, digest)| {
+            format!("the cost table `{file}` (SHA-256 {digest})")
+        })
+    };
+    let frozen_with = frozen.manifest().costs.as_ref();
+    let was = own(frozen_with.map(|costs| (costs.file.as_str(), costs.sha256.as_str())));
+    let digest = costs.map(Costs::digest);
+    let is = own(costs
+        .zip(digest.as_deref())
+        .map(|(costs, digest)| (costs.file.as_str(), digest)));
+    Failure::new(
+        ExitCode::Mismatch,
+        format!("`{dir}` was frozen with {was}, not with {is}"),
+    )
+    .help(format!(
+        "`--new` freezes a sibling that reuses finished builds; `layout-sweep run '{dir}'` goes on with what was frozen"
+    ))
 }
 
 fn edited(definition: &Path, frozen: &Frozen, text: &str) -> Failure {

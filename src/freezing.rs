@@ -30,6 +30,10 @@ pub(crate) fn freeze(planning: &Planning, selection: &Selection, path: &Path) ->
         cases: cases(planning, selection)?,
         harness: configured.harness(),
         inputs,
+        costs: planning
+            .costs
+            .as_ref()
+            .map(|costs| (costs.file.clone(), costs.table.text())),
         binary: launcher()?.binary,
     };
     coordinator::freeze(path, request)

@@ -17,7 +17,7 @@ use crate::output::{narrate, print};
 #[command(after_help = formats_help())]
 pub(crate) struct Arguments {
     /// The file, gzip or not, or the folder.
-    source: PathBuf,
+    pub(crate) source: PathBuf,
     /// What it is; told from its content by default.
     #[arg(long, value_name = "FORMAT")]
     format: Option<String>,
@@ -29,13 +29,13 @@ pub(crate) struct Arguments {
     output: Option<PathBuf>,
     /// What was measured, in words of your own: kept with the cohort and shown with its figures.
     #[arg(long, value_name = "TEXT")]
-    build_id: Option<String>,
+    pub(crate) build_id: Option<String>,
     /// The number to rank by (default: the file's own objective).
     #[arg(long, value_name = "NAME")]
     objective: Option<String>,
     /// Its unit, where the file does not say it.
     #[arg(long, value_name = "UNIT")]
-    unit: Option<String>,
+    pub(crate) unit: Option<String>,
     /// The case that others are compared with (default: none; ratios are relative to the first that was measured).
     #[arg(long, value_name = "NAME")]
     control: Option<String>,
@@ -43,6 +43,19 @@ pub(crate) struct Arguments {
     /// `estimate`, `extra` or `ignore`. Several values are several samples.
     #[arg(long, value_name = "ROLE=HEADER")]
     column: Vec<String>,
+    /// The source holds samples of kernels (a table with named columns, CSV or a JSON list): they are added to this
+    /// database, for `calibrate`.
+    #[arg(long, value_name = "FILE", requires = "target", conflicts_with_all = ["cohort", "output", "format", "objective", "control"])]
+    samples: Option<PathBuf>,
+    /// The target whose kernels were measured.
+    #[arg(long, value_name = "NAME", requires = "samples")]
+    pub(crate) target: Option<String>,
+    /// The kernel of every sample, where the table has no column `kernel`.
+    #[arg(long, value_name = "NAME", requires = "samples")]
+    pub(crate) kernel: Option<String>,
+    /// What counted: databases with different clocks are never merged.
+    #[arg(long, value_name = "NAME", requires = "samples")]
+    pub(crate) clock: Option<String>,
 }
 
 fn formats_help() -> String {
@@ -62,6 +75,9 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
         unit: arguments.unit.clone(),
         columns: columns.collect::<Result<_, _>>().map_err(refused)?,
     };
+    if let Some(path) = &arguments.samples {
+        return crate::import_samples::execute(arguments, path, &options.columns);
+    }
     let Loaded { source, sha256, notes } = load(&arguments.source)?;
     let format = match &arguments.format {
         Some(name) => formats::find(name).map_err(refused)?,

@@ -5,7 +5,10 @@
 
 mod analyze;
 mod cache;
+mod calibrate;
+mod check;
 mod compare;
+mod costs;
 mod crossing;
 mod doctor;
 mod explain;
@@ -15,6 +18,7 @@ mod failure;
 mod freeze;
 mod freezing;
 mod import;
+mod import_samples;
 mod inventory;
 mod output;
 mod place;
@@ -77,6 +81,10 @@ enum Command {
     Explain(explain::Arguments),
     /// Compare the cases that two cohorts have in common; a gate for CI.
     Compare(compare::Arguments),
+    /// Fit a cost table to kernel samples of cohorts, and judge it on cohorts that the fit never saw.
+    Calibrate(calibrate::Arguments),
+    /// Check that an estimate still chooses good plans of a cohort; a gate for CI.
+    Check(check::Arguments),
     /// Write what a cohort measured as T4, CSV or Markdown, or one of its plans as TOML.
     Export(export::Arguments),
     /// Make a cohort of what another tuner measured: it can be analysed, never continued.
@@ -114,6 +122,8 @@ fn main() -> std::process::ExitCode {
         Command::Profile(arguments) => profile::execute(&arguments),
         Command::Explain(arguments) => explain::execute(&arguments),
         Command::Compare(arguments) => compare::execute(&arguments),
+        Command::Calibrate(arguments) => calibrate::execute(&arguments),
+        Command::Check(arguments) => check::execute(&arguments),
         Command::Export(arguments) => export::execute(&arguments),
         Command::Import(arguments) => import::execute(&arguments),
         Command::Targets(arguments) => targets::execute(&arguments),

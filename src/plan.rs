@@ -9,6 +9,7 @@ use planner::Plan;
 use planner::select::{Refused, Selection};
 use serde::Serialize;
 
+use crate::costs::CostsFile;
 use crate::failure::Failure;
 use crate::output::{Format, counted, print, print_json, table};
 use crate::planning::Planning;
@@ -28,6 +29,8 @@ pub(crate) struct Arguments {
     /// Ask about geometries: can they be described, can they be executed, does this exploration keep them.
     #[arg(long, value_name = "CONSTRAINT", num_args = 1.., conflicts_with_all = ["count", "cases", "select"])]
     why: Vec<String>,
+    #[command(flatten)]
+    costs: CostsFile,
     #[command(flatten)]
     search: select::Search,
     /// The workload that `--why` and `--select` are about, where the definition has several.
@@ -60,7 +63,7 @@ struct Count {
 
 /// Shows what a definition makes.
 pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let planning = Planning::of_path(&arguments.definition)?;
+    let planning = Planning::of_path(&arguments.definition, arguments.costs.read()?)?;
     let selection = planning.select()?;
     let workload = arguments.workload.as_deref();
     if !arguments.why.is_empty() {

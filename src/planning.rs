@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use cohort::Frozen;
+use cohort::{Frozen, Manifest};
 use coordinator::machine::{MachineError, cache_folder};
 use coordinator::tools::ToolError;
 use coordinator::{ExitCode, Launcher, Measuring, measure_machine};
@@ -10,6 +10,7 @@ use planner::definition::{Definition, Source};
 use planner::select::{Chosen, SelectedWorkload, Selection, select};
 use target_api::{Configured, Machine, Options, SourcePattern, Target};
 
+use crate::costs::Costs;
 use crate::failure::Failure;
 use crate::output;
 use crate::registry;
@@ -23,17 +24,23 @@ pub(crate) struct Planning {
     pub(crate) machine: Machine,
     /// The target with its options.
     pub(crate) configured: Box<dyn Configured>,
+    /// The cost table that was given beside the definition, if one was.
+    pub(crate) costs: Option<Costs>,
 }
 
 impl Planning {
-    /// Reads the definition at `path` and configures its target for this machine.
-    pub(crate) fn of_path(path: &Path) -> Result<Self, Failure> {
+    /// Reads the definition at `path` and configures its target for this machine, with the cost table of a file in force
+    /// where one was given.
+    pub(crate) fn of_path(path: &Path, costs: Option<Costs>) -> Result<Self, Failure> {
         let text = fs_err::read_to_string(path)
             .map_err(|error| Failure::because(ExitCode::Usage, "the definition can't be read", error))?;
-        let definition = parse(&path.display().to_string(), &text)?;
+        let mut definition = parse(&path.display().to_string(), &text)?;
+        if let Some(costs) = &costs {
+            definition.options = costs.in_force(target_of(&definition)?, &definition.options)?;
+        }
         let machine = machine(target_of(&definition)?, &definition.options, false)
             .map_err(|error| machine_failure(error, Some(&definition)))?;
-        let mut planning = Self::new(definition, machine)?;
+        let mut planning = Self::new(definition, machine, costs)?;
         let patterns = planning.patterns()?;
         if !patterns.is_empty() {
             let files = sources::beside(path, &patterns).map_err(|error| {
@@ -46,9 +53,21 @@ impl Planning {
         Ok(planning)
     }
 
-    /// The definition of a cohort that was frozen on `machine`.
-    pub(crate) fn of_frozen(path: &str, text: &str, machine: &Machine) -> Result<Self, Failure> {
-        Self::new(parse(path, text)?, machine.clone())
+    /// What a cohort was frozen from, on its machine.
+    pub(crate) fn of_frozen(manifest: &Manifest) -> Result<Self, Failure> {
+        let mut definition = parse(&manifest.origin.definition_path, &manifest.definition)?;
+        let costs = manifest.costs.as_ref().map(Costs::of_frozen).transpose()?;
+        if let Some(costs) = &costs {
+            definition.options = costs.in_force(target_of(&definition)?, &definition.options)?;
+        }
+        Self::new(definition, manifest.machine.clone(), costs)
+    }
+
+    /// The same definition and machine with another cost table in force.
+    pub(crate) fn repriced(&self, costs: Costs) -> Result<Self, Failure> {
+        let mut definition = self.definition.clone();
+        definition.options = costs.in_force(target_of(&definition)?, &definition.options)?;
+        Self::new(definition, self.machine.clone(), Some(costs))
     }
 
     /// Gives the target the frozen sources of `frozen`, whose definition this is: whatever the cohort grows by is made
@@ -69,7 +88,7 @@ impl Planning {
             .map_err(|error| Failure::usage(definition.option_error(&error.key, error.to_string()).to_string()))
     }
 
-    fn new(definition: Definition, machine: Machine) -> Result<Self, Failure> {
+    fn new(definition: Definition, machine: Machine, costs: Option<Costs>) -> Result<Self, Failure> {
         let configured = target_of(&definition)?
             .configure(&definition.options, &machine)
             .map_err(|error| Failure::usage(definition.option_error(&error.key, error.to_string()).to_string()))?;
@@ -77,6 +96,7 @@ impl Planning {
             definition,
             machine,
             configured,
+            costs,
         })
     }
 

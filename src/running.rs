@@ -95,11 +95,7 @@ pub(crate) fn time(text: &str) -> Result<Duration, String> {
 pub(crate) fn run(frozen: &Frozen, options: &Options) -> Result<RunSummary, Failure> {
     let manifest = frozen.manifest();
     let path = frozen.dir().path();
-    let mut planning = Planning::of_frozen(
-        &manifest.origin.definition_path,
-        &manifest.definition,
-        &manifest.machine,
-    )?;
+    let mut planning = Planning::of_frozen(manifest)?;
     planning.accept_frozen(frozen)?;
     let now = planning::machine_now(&planning)?;
     let mut run = RunOptions::new(&*planning.configured, &now);

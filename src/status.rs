@@ -62,9 +62,7 @@ fn devices(cohort: &Path, lock: Option<&Path>) -> Vec<(String, PathBuf)> {
     let Ok(frozen) = Frozen::open(&CohortDir::new(cohort)) else {
         return Vec::new();
     };
-    let manifest = frozen.manifest();
-    let path = &manifest.origin.definition_path;
-    Planning::of_frozen(path, &manifest.definition, &manifest.machine).map_or_else(
+    Planning::of_frozen(frozen.manifest()).map_or_else(
         |_| Vec::new(),
         |planning| locks_of(&planning.configured.exclusive(), lock),
     )

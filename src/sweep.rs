@@ -99,7 +99,7 @@ const ROUND_SECONDS: f64 = 0.15;
 
 fn dry_run(definition: &Path, arguments: &Arguments) -> Result<ExitCode, Failure> {
     crate::programs::check(definition)?;
-    let planning = Planning::of_path(definition)?;
+    let planning = Planning::of_path(definition, arguments.place.costs.read()?)?;
     let selection = planning.select()?;
     arguments.options.check(&planning, &selection)?;
     let draft = crate::freezing::cases(&planning, &selection)?;

@@ -88,7 +88,7 @@ struct Trial {
 /// Builds, checks and measures one plan.
 pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
     crate::programs::check(&arguments.definition)?;
-    let mut planning = Planning::of_path(&arguments.definition)?;
+    let mut planning = Planning::of_path(&arguments.definition, arguments.constrained.table()?)?;
     arguments.constrained.reprice(&mut planning)?;
     let selection = planning.select()?;
     if let Some(name) = &arguments.workload

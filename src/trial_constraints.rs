@@ -1,10 +1,13 @@
 //! Plans of `try` that are given as constraint texts, and other prices.
 
+use std::path::Path;
+
 use clap::Args;
 use coordinator::ExitCode;
 use planner::select::{Chosen, SelectedWorkload, Selection};
 use target_api::{Constraints, Mapping};
 
+use crate::costs::Costs;
 use crate::failure::Failure;
 use crate::freezing;
 use crate::planning::Planning;
@@ -26,16 +29,22 @@ pub(crate) struct Constrained {
 }
 
 impl Constrained {
-    /// Puts other prices in the place of the definition's.
+    /// The cost table, if a file with one was given.
+    pub(crate) fn table(&self) -> Result<Option<Costs>, Failure> {
+        let Some(costs) = &self.costs else { return Ok(None) };
+        match file(costs, "the prices can't be read")? {
+            Some(_) => Costs::read(Path::new(costs)).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Puts prices that the target knows by name in the place of the definition's.
     pub(crate) fn reprice(&self, planning: &mut Planning) -> Result<(), Failure> {
-        let Some(costs) = &self.costs else { return Ok(()) };
-        let value = match file(costs, "the prices can't be read")? {
-            None => toml::Value::String(costs.clone()),
-            Some(text) => toml::from_str::<toml::Table>(&text)
-                .map(toml::Value::Table)
-                .map_err(|error| Failure::usage(format!("`{costs}`: {error}")))?,
+        let Some(costs) = self.costs.as_ref().filter(|_| planning.costs.is_none()) else {
+            return Ok(());
         };
-        planning.definition.options.insert("costs".to_owned(), value);
+        let name = toml::Value::String(costs.clone());
+        planning.definition.options.insert("costs".to_owned(), name);
         let target = registry::target(&planning.definition.target.value);
         let target = target.ok_or_else(|| Failure::new(ExitCode::Failure, "the target was lost"))?;
         planning.configured = target

@@ -53,11 +53,7 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let manifest = snapshot.frozen.manifest();
     // What was imported was measured elsewhere: there is no machine to compare with.
     if manifest.imported.is_none() {
-        let planning = Planning::of_frozen(
-            &manifest.origin.definition_path,
-            &manifest.definition,
-            &manifest.machine,
-        )?;
+        let planning = Planning::of_frozen(manifest)?;
         differences.extend(cohort::machine_differences(
             &manifest.machine,
             &planning::machine_now(&planning)?,

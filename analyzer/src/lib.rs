@@ -11,6 +11,7 @@
 mod across;
 pub mod analysis;
 pub mod analyze;
+pub mod calibration;
 pub mod collect;
 pub mod compare;
 pub mod compared;
@@ -36,9 +37,11 @@ pub mod rows;
 pub mod setup;
 pub mod tables;
 mod usable;
+mod value;
 mod winner;
 
 pub use analysis::Analysis;
 pub use analyze::{Known, analyze, dataset};
 pub use dataset::Dataset;
 pub use error::AnalyzeError;
+pub use value::value;

@@ -18,6 +18,8 @@ pub struct FreezeRequest {
     pub harness: Option<BuildUnit>,
     /// Input data and reference result of each workload.
     pub inputs: Vec<(String, InputSet)>,
+    /// Path and canonical text of the cost table that was given beside the definition, if one was.
+    pub costs: Option<(String, String)>,
     /// The program that will run the cohort: it is copied.
     pub binary: PathBuf,
 }
@@ -47,6 +49,9 @@ pub fn freeze(folder: &Path, request: FreezeRequest) -> Result<Frozen, FreezeErr
         return Err(FreezeError::Empty);
     }
     let mut draft = Draft::new(request.header, request.binary);
+    if let Some((file, table)) = request.costs {
+        draft.set_costs(&file, table);
+    }
     if let Some(harness) = request.harness {
         draft.set_harness(harness)?;
     }

@@ -5,6 +5,7 @@
 mod bad_input;
 #[path = "../../analyzer/tests/browser/mod.rs"]
 mod browser;
+mod calibrate;
 mod command;
 mod explain;
 mod frozen;

@@ -6,10 +6,12 @@ mod calibration;
 mod drift;
 mod glyphs;
 mod palette;
-mod picture;
+pub(crate) mod picture;
 mod ranking;
 
+pub(crate) use axis::Axis;
 pub use calibration::calibration;
 pub use drift::drift;
+pub(crate) use palette::{GREY, GRID, INK, NEW, OLD};
 pub use picture::{FONT_FAMILY, Picture};
 pub use ranking::ranking;

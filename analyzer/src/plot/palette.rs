@@ -11,6 +11,10 @@ use crate::analysis::{CaseRow, WorkloadRow};
 pub(crate) const INK: RGBColor = RGBColor(0x22, 0x22, 0x22);
 /// Secondary text.
 pub(crate) const GREY: RGBColor = RGBColor(0x5f, 0x5f, 0x5f);
+/// What an old and a new cost table predict: Okabe and Ito's vermilion and blue.
+pub(crate) const OLD: RGBColor = RGBColor(0xd5, 0x5e, 0x00);
+/// See [`OLD`].
+pub(crate) const NEW: RGBColor = RGBColor(0x00, 0x72, 0xb2);
 /// Grid lines.
 pub(crate) const GRID: RGBColor = RGBColor(0xe2, 0xe2, 0xe2);
 

@@ -68,6 +68,7 @@ impl Fixture {
             inverse_of: None,
             definition: String::new(),
             options: BTreeMap::from([("threads".to_owned(), "2".to_owned())]),
+            costs: None,
             workloads: workloads
                 .iter()
                 .map(|(name, control)| WorkloadEntry {

@@ -9,7 +9,7 @@ use target_api::{BuildUnit, InputSet, Machine};
 use crate::case::Case;
 use crate::digest::{sha256_hex, unit_digest};
 use crate::error::CohortError;
-use crate::manifest::{ChosenFrom, FileDigest, Imported, Measure, Origin, UnitRef, WorkloadEntry};
+use crate::manifest::{ChosenFrom, FileDigest, FrozenCosts, Imported, Measure, Origin, UnitRef, WorkloadEntry};
 use crate::paths::{is_inner_name, is_inner_path};
 use crate::record::{Record, RecordKind};
 
@@ -49,6 +49,7 @@ pub struct Draft {
     pub(crate) header: Header,
     pub(crate) binary: Option<PathBuf>,
     pub(crate) imported: Option<Imported>,
+    pub(crate) costs: Option<FrozenCosts>,
     pub(crate) units: BTreeMap<String, BuildUnit>,
     pub(crate) harness: Option<String>,
     pub(crate) inputs: BTreeMap<String, InputSet>,
@@ -74,6 +75,7 @@ impl Draft {
             header,
             binary,
             imported,
+            costs: None,
             units: BTreeMap::new(),
             harness: None,
             inputs: BTreeMap::new(),
@@ -95,6 +97,15 @@ impl Draft {
         let digest = self.add_unit(unit)?;
         self.harness = Some(digest.clone());
         Ok(digest)
+    }
+
+    /// Sets the cost table (its path and canonical text) that estimates were made with.
+    pub fn set_costs(&mut self, file: &str, table: String) {
+        self.costs = Some(FrozenCosts {
+            file: file.to_owned(),
+            sha256: sha256_hex(table.as_bytes()),
+            table,
+        });
     }
 
     /// Sets input data and reference result of a workload.

@@ -80,6 +80,7 @@ impl Draft {
             inverse_of: header.inverse_of,
             definition: header.definition,
             options: header.options,
+            costs: self.costs,
             workloads: header.workloads,
             measure: header.measure,
             screened: header.screened,

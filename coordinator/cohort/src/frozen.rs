@@ -203,6 +203,15 @@ impl Frozen {
     }
 
     fn check(&self) -> Result<(), CohortError> {
+        if let Some(costs) = &self.manifest.costs {
+            let found = sha256_hex(costs.table.as_bytes());
+            if found != costs.sha256 {
+                return Err(CohortError::Malformed {
+                    path: self.dir.manifest(),
+                    message: format!("its cost table has digest {found}, expected {}", costs.sha256),
+                });
+            }
+        }
         Layout::new(&self.manifest, &self.cases, &self.additions).map_err(|source| CohortError::Layout {
             path: self.dir.path().to_owned(),
             source,

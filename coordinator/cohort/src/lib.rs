@@ -32,7 +32,9 @@ pub use freeze::remove_leftovers;
 pub use frozen::{Frozen, Snapshot};
 pub use grow::Growth;
 pub use layout::{LayoutError, Source};
-pub use manifest::{ChosenFrom, FileDigest, Imported, Manifest, Measure, Origin, RefusedCase, UnitRef, WorkloadEntry};
+pub use manifest::{
+    ChosenFrom, FileDigest, FrozenCosts, Imported, Manifest, Measure, Origin, RefusedCase, UnitRef, WorkloadEntry,
+};
 pub use paths::{CohortDir, case_folder, fresh_key};
 pub use record::{BuildOutcome, HARNESS, Record, RecordKind, RunOutcome, UnitBuilt};
 pub use records::{Dropped, RecordWriter, Records, WriterName, read_records};

@@ -112,6 +112,17 @@ pub struct Imported {
     pub build_id: Option<String>,
 }
 
+/// The cost table that estimates were made with, where it was not the definition's own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FrozenCosts {
+    /// The file's path as it was given.
+    pub file: String,
+    /// SHA-256 of `table`.
+    pub sha256: String,
+    /// The table's canonical text (TOML).
+    pub table: String,
+}
+
 /// `manifest.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
@@ -129,6 +140,9 @@ pub struct Manifest {
     pub definition: String,
     /// Options of the target as they are in force.
     pub options: BTreeMap<String, String>,
+    /// The cost table that was given beside the definition; `None` (absent in the file) where none was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub costs: Option<FrozenCosts>,
     /// Workloads with their controls, in the definition's order.
     pub workloads: Vec<WorkloadEntry>,
     /// How much is measured.

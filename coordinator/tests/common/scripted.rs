@@ -340,6 +340,7 @@ impl Scene {
             },
             cases,
             harness: self.target.harness(),
+            costs: None,
             inputs: vec![("w".to_owned(), self.target.inputs(&workload(), 0).unwrap())],
             binary: PathBuf::from(env!("CARGO_BIN_EXE_coordinator-guard")),
         };

@@ -259,6 +259,12 @@ pub trait Configured: Rules + Send + Sync {
         serde_json::from_str(profile).map_err(|error| Malformed(format!("no kernel profile: {error}")))
     }
 
+    /// Time that the exchange of a profiled case takes beyond what its busiest lanes need: a matter of placement. `None`
+    /// where the profile does not tell it.
+    fn beyond_lanes(&self, _profile: &str) -> Option<f64> {
+        None
+    }
+
     /// What a measurement itself says of kernels, for targets that time them without a profile; `None` where it says
     /// nothing.
     fn measured_kernels(

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use planner::costs::CostTable;
 use planner::definition::command::{Direction, LockBy};
 use planner::{Attributes, Plan, Refusal, Workload};
 use target_api::{
@@ -12,6 +13,7 @@ use target_api::{
 };
 
 use crate::command_line::CommandLine;
+use crate::costs;
 use crate::intern::intern;
 use crate::mapping::{file, permutation};
 use crate::number::column;
@@ -164,6 +166,10 @@ impl Configured for Configuration {
             }
         }
         options
+    }
+
+    fn costs(&self) -> Option<CostTable> {
+        costs::table(&self.settings)
     }
 
     fn estimators(&self) -> Vec<&dyn Estimator> {

@@ -7,6 +7,7 @@
 mod command_line;
 mod configured;
 mod constraint_text;
+mod costs;
 mod derived;
 mod estimate;
 mod guide;

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use planner::costs::CostTable;
 use target_api::{
     Captured, Configured, Host, Machine, Malformed, OptionError, Options, Probe, Program, SourcePattern, Target, Tool,
     ToolSpec, Topic,
 };
 
 use crate::configured::Configuration;
+use crate::costs;
 use crate::guide::guide;
 use crate::intern::intern;
 use crate::programs::programs;
@@ -88,6 +90,10 @@ impl Target for Command {
 
     fn environment(&self, options: &Options) -> Result<Vec<String>, OptionError> {
         Ok(tables(options)?.command.pass_env)
+    }
+
+    fn with_costs(&self, options: &Options, costs: &CostTable) -> Result<Options, OptionError> {
+        costs::with(options, costs)
     }
 
     fn configure(&self, options: &Options, machine: &Machine) -> Result<Box<dyn Configured>, OptionError> {

@@ -218,6 +218,15 @@ impl Configured for Configuration {
         Ok(profile::kernels(&read))
     }
 
+    fn beyond_lanes(&self, text: &str) -> Option<f64> {
+        let read: Profile = serde_json::from_str(text).ok()?;
+        let beyond = read.steps.iter().map(|step| {
+            let bound = step.endpoint_bounds.into_iter().min().unwrap_or(0);
+            step.scheduled.saturating_sub(bound)
+        });
+        Some(beyond.sum::<usize>() as f64)
+    }
+
     fn inputs(&self, workload: &Workload, seed: u64) -> Result<InputSet, Refusal> {
         crate::program::chain(workload)?;
         let data = Data::new(workload, seed);

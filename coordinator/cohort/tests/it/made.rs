@@ -123,6 +123,7 @@ pub(crate) fn manifest(workloads: &[&str], rounds: u32, pairs: u32, cases: usize
         inverse_of: header.inverse_of,
         definition: header.definition,
         options: header.options,
+        costs: None,
         workloads: header.workloads,
         measure: header.measure,
         screened: header.screened,

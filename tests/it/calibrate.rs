@@ -1,0 +1,232 @@
+//! Cost tables from records: fitted, judged on held-out plans, put in force, gated.
+
+use serde_json::Value;
+
+use crate::support::Bench;
+
+/// A program whose times follow a law: 40 for each block, 3 for each step, 50 for each value that is held.
+const PROGRAM: &str = "#!/bin/sh\n\
+    blocks=$((256 / $1)); steps=$((65536 / $2)); held=$(($1 * $2))\n\
+    echo \"ns=$((40 * blocks * blocks + 3 * steps + 50 * held))\"; echo pass\n";
+
+/// What somebody guessed: nothing for what is held, so that the largest of everything looks best.
+fn definition(tiles: &str, unrolls: &str) -> String {
+    format!(
+        r#"
+target = "command"
+
+[command]
+sources = ["program"]
+run = ["sh", "program", "{{tile}}", "{{unroll}}"]
+
+[command.result]
+time = {{ regex = '^ns=(\d+)$', unit = "ns" }}
+pass = {{ regex = '^pass$' }}
+objective = "time"
+
+[parameters]
+tile = {tiles}
+unroll = {unrolls}
+
+[estimates.model]
+about = "blocks, steps, and what is held"
+terms = {{ blocks = "(256 / tile) ** 2", steps = "65536 / unroll", held = "tile * unroll" }}
+coefficients = {{ blocks = 100.0, steps = 1.0, held = 0.001 }}
+
+[explore]
+exhaustive = {{ limit = 100 }}
+
+[measure]
+rounds = 1
+finalists = 0
+confirm = 0
+"#
+    )
+}
+
+fn swept() -> Bench {
+    let bench = Bench::new();
+    fs_err::write(bench.path("cohorts/program"), PROGRAM).unwrap();
+    bench.define("fit", &definition("[8, 16, 32, 64]", "[1, 2, 4, 8]"));
+    bench.define("held-out", &definition("[4, 128, 256]", "[2, 16, 32, 64]"));
+    bench.expect(0, &["sweep", "cohorts/fit.toml", "cohorts/held-out.toml"]);
+    bench
+}
+
+fn term<'a>(calibration: &'a Value, name: &str) -> &'a Value {
+    let terms = calibration["families"][0]["terms"].as_array().unwrap();
+    terms.iter().find(|term| term["term"] == name).unwrap()
+}
+
+#[test]
+fn a_formula_of_ones_own_is_fitted_judged_and_put_in_force() {
+    let bench = swept();
+    let found = bench.json(&[
+        "calibrate",
+        "--fit",
+        "cohorts/fit",
+        "--holdout",
+        "cohorts/held-out",
+        "--output",
+        "costs.toml",
+        "--format",
+        "json",
+    ]);
+    assert_eq!(found["families"][0]["exact"], true, "{found:#}");
+    for (name, law) in [("blocks", 40.0), ("steps", 3.0), ("held", 50.0)] {
+        assert_eq!(term(&found, name)["new"].as_f64(), Some(law), "{found:#}");
+    }
+    let headline = &found["headline"];
+    assert!(headline["before"].as_f64() > Some(1.05), "{headline}");
+    assert_eq!(headline["after"].as_f64(), Some(1.0), "{headline}");
+    assert_eq!(found["verdict"], "better");
+    let report = fs_err::read_to_string(bench.path("costs-report/calibration.md")).unwrap();
+    for word in [
+        "Regret",
+        "exact",
+        "predicted-model.svg",
+        "residuals-model-tile.svg",
+        "held",
+    ] {
+        assert!(report.contains(word), "`{word}` is not in\n{report}");
+    }
+    let table = fs_err::read_to_string(bench.path("costs.toml")).unwrap();
+    for word in [
+        "[provenance]",
+        "cohorts/held-out",
+        "[model.terms]",
+        "ns = 50",
+        "fitted_at",
+        "regret on held-out plans",
+    ] {
+        assert!(table.contains(word), "`{word}` is not in\n{table}");
+    }
+
+    // Never over a table that is there.
+    let again = ["calibrate", "--fit", "cohorts/fit", "--output", "costs.toml"];
+    let (_, stderr) = bench.expect(2, &again);
+    assert!(stderr.contains("exists already"), "{stderr}");
+    assert_eq!(fs_err::read_to_string(bench.path("costs.toml")).unwrap(), table);
+    let (stdout, _) = bench.expect(
+        0,
+        &["calibrate", "--fit", "cohorts/fit", "--costs", "costs.toml", "--apply"],
+    );
+    assert!(stdout.contains("mv 'costs-calibrated.toml' 'costs.toml'"), "{stdout}");
+    assert!(stdout.contains("not judged"), "{stdout}");
+    assert_eq!(fs_err::read_to_string(bench.path("costs.toml")).unwrap(), table);
+
+    // The gate of a CI: the definition's own coefficients fail, the new table passes.
+    let (_, stderr) = bench.expect(7, &["check", "cohorts/held-out", "--max-regret", "1.05"]);
+    assert!(stderr.contains("above 1.05"), "{stderr}");
+    bench.expect(
+        0,
+        &[
+            "check",
+            "cohorts/held-out",
+            "--max-regret",
+            "1.05",
+            "--costs",
+            "costs.toml",
+        ],
+    );
+
+    // In force it is frozen with its digest; the same definition under other prices is another cohort.
+    bench.expect(0, &["plan", "cohorts/fit.toml", "--costs", "costs.toml"]);
+    let (_, stderr) = bench.expect(4, &["freeze", "cohorts/fit.toml", "--costs", "costs.toml"]);
+    assert!(
+        stderr.contains("costs.toml") && stderr.contains("own prices"),
+        "{stderr}"
+    );
+    bench.expect(0, &["freeze", "cohorts/fit.toml", "--costs", "costs.toml", "--new"]);
+    let manifest = fs_err::read_to_string(bench.path("cohorts/fit-2/manifest.json")).unwrap();
+    let manifest: Value = serde_json::from_str(&manifest).unwrap();
+    assert_eq!(manifest["costs"]["sha256"], found["new"]["sha256"]);
+    bench.expect(0, &["run", "cohorts/fit-2"]);
+    bench.expect(0, &["check", "cohorts/fit-2", "--max-regret", "1"]);
+}
+
+#[test]
+fn what_overlaps_is_refused_and_can_be_taken_out() {
+    let bench = swept();
+    let (_, stderr) = bench.expect(2, &["calibrate", "--fit", "cohorts/fit", "--holdout", "cohorts/fit"]);
+    assert!(stderr.contains("overlap") && stderr.contains("cohorts/fit"), "{stderr}");
+    bench.define("both", &definition("[8, 128]", "[2, 4]"));
+    bench.expect(0, &["sweep", "cohorts/both.toml"]);
+    let calibrate = ["calibrate", "--fit", "cohorts/fit", "--holdout", "cohorts/both"];
+    let (_, stderr) = bench.expect(2, &calibrate);
+    assert!(
+        stderr.contains("2 keys") && stderr.contains("--without-shared"),
+        "{stderr}"
+    );
+    let found = bench.json(&[&calibrate[..], &["--without-shared", "--format", "json"]].concat());
+    assert_eq!(found["families"][0]["keys"], 14);
+    assert_eq!(found["excluded"]["measured on the held-out side too"], 2);
+}
+
+#[test]
+fn a_database_is_written_and_read_back_and_foreign_samples_are_imported() {
+    let bench = swept();
+    let fit = [
+        "calibrate",
+        "--fit",
+        "cohorts/fit",
+        "--database",
+        "samples.json",
+        "--format",
+        "json",
+    ];
+    let one = bench.json(&fit);
+    let table = one["new"]["file"].as_str().unwrap().to_owned();
+    let two = bench.json(&[
+        "calibrate",
+        "--fit",
+        "samples.json",
+        "--costs",
+        &table,
+        "--format",
+        "json",
+    ]);
+    assert_eq!(term(&one, "held")["new"], term(&two, "held")["new"]);
+    assert!(bench.json(&["calibrate", "--schema"])["properties"]["keys"].is_object());
+
+    fs_err::write(
+        bench.path("foreign.csv"),
+        "kernel,elements,partials,cycles,note\n\
+         reduction,8,2,360,a\nreduction,56,2,438,a\nreduction,1472,2,2700,a\nreduction,2208,4,4974,a\n\
+         reduction,1472,4,3444,b\nreduction,576,15,3090,b\nreduction,2208,28,18222,b\n",
+    )
+    .unwrap();
+    let import = [
+        "import",
+        "foreign.csv",
+        "--samples",
+        "ipu.json",
+        "--target",
+        "ipu21",
+        "--unit",
+        "cycles",
+        "--build-id",
+        "f817817",
+        "--column",
+        "ignore=note",
+    ];
+    let (stdout, _) = bench.expect(0, &import);
+    assert!(stdout.contains("7 samples"), "{stdout}");
+    let (_, stderr) = bench.expect(2, &import);
+    assert!(stderr.contains("foreign.csv"), "{stderr}");
+    let found = bench.json(&["calibrate", "--fit", "ipu.json", "--format", "json"]);
+    let reduction = found["families"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|family| family["family"] == "reduction")
+        .unwrap();
+    assert_eq!(reduction["exact"], true, "{reduction:#}");
+    let new: Vec<f64> = reduction["terms"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|term| term["new"].as_f64().unwrap())
+        .collect();
+    assert_eq!(new, [12.0, 282.0, 66.0]);
+}
