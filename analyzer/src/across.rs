@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::analysis::WorkloadRow;
 use crate::dataset::Chosen;
+use crate::objective::Objective;
 
 /// A single plan on one workload.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -35,11 +36,25 @@ pub struct SinglePlan {
     pub on: Vec<OnWorkload>,
 }
 
+/// All workloads, each as often as its weight says: a network that consists of them. In the objective's unit, derived.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
+pub struct WeightedSum {
+    /// Weights times what the controls take.
+    pub control: f64,
+    /// Weights times what each workload's best takes: its ratio times what the control takes.
+    pub best: f64,
+    /// `best` over `control`.
+    pub ratio: f64,
+}
+
 /// What several workloads say together.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Across {
     /// Weights of the workloads, in the definition's order; all 1 where none are given.
     pub weights: Vec<f64>,
+    /// What they take together; `null` where a control has no value, and where the objective is
+    /// no time.
+    pub sum: Option<WeightedSum>,
     /// Plans that were measured on every workload.
     pub common_plans: usize,
     /// The best of these; `null` without any.
@@ -49,7 +64,7 @@ pub struct Across {
 /// The best single plan by the weighted geometric mean of its regrets, among plans that were measured on every workload
 /// (the same canonical text; confirmations left out). Of equal ones the first in the order of the first workload's cases.
 /// `None` for a single workload, or if one has no measured case.
-pub(crate) fn across(workloads: &[WorkloadRow], weights: &[f64]) -> Option<Across> {
+pub(crate) fn across(workloads: &[WorkloadRow], weights: &[f64], objective: &Objective) -> Option<Across> {
     if workloads.len() < 2 {
         return None;
     }
@@ -97,8 +112,27 @@ pub(crate) fn across(workloads: &[WorkloadRow], weights: &[f64]) -> Option<Acros
     }
     Some(Across {
         weights: weights.to_vec(),
+        // Only times add up: not rates, and not what has no unit.
+        sum: objective
+            .is_duration()
+            .then(|| weighted_sum(workloads, &bests, weights))
+            .flatten(),
         common_plans,
         single,
+    })
+}
+
+fn weighted_sum(workloads: &[WorkloadRow], bests: &[(String, f64)], weights: &[f64]) -> Option<WeightedSum> {
+    let (mut control, mut best) = (0.0, 0.0);
+    for ((workload, (_, ratio)), weight) in workloads.iter().zip(bests).zip(weights) {
+        let value = weight * workload.control_value?;
+        control += value;
+        best += value * ratio;
+    }
+    Some(WeightedSum {
+        control,
+        best,
+        ratio: best / control,
     })
 }
 

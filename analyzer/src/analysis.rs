@@ -8,7 +8,7 @@ use planner::{Attributes, Value};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-pub use crate::across::{Across, OnWorkload, SinglePlan};
+pub use crate::across::{Across, OnWorkload, SinglePlan, WeightedSum};
 pub use crate::coverage::{Coverage, FailureRow, RefusedRow, ScreenedRow};
 use crate::dataset::{Attempt, Chosen, Consent, ErrorFigures, Outcome, PhaseFigure, Setup};
 pub use crate::drift::{DisturbedRound, Drift, DriftPoint, DriftTest};

@@ -29,7 +29,7 @@ pub fn evaluate(dataset: &Dataset) -> Result<Analysis, AnalyzeError> {
         resamples: RESAMPLES.get(),
         setup: dataset.setup.clone(),
         consents: dataset.consents.clone(),
-        across: across(&workloads, &weights),
+        across: across(&workloads, &weights, &dataset.setup.objective),
         workloads,
         files: Vec::new(),
     })

@@ -252,6 +252,16 @@ fn the_definition_may_give_a_tie_threshold_and_weights() {
     // Regrets: c 2.5 and 2, p 2.25 and 1, q 1 and 4. Cubes of the first times the second: 31.25, 11.39, 4.
     assert_eq!(across.single.as_ref().unwrap().plan, "q");
     near(Some(across.single.as_ref().unwrap().mean_regret), 4.0_f64.powf(0.25));
+    // Three times 10 ms and once 10; three times 4 and once 5.
+    let sum = across.sum.unwrap();
+    near(Some(sum.control), 40e6);
+    near(Some(sum.best), 17e6);
+    near(Some(sum.ratio), 17.0 / 40.0);
+    let said = tables::render(&analysis);
+    assert!(
+        said.contains("they take 40.00 ms with their controls and 17.00 ms with each one's best: 0.425"),
+        "{said}"
+    );
 }
 
 /// Five repetitions each, nothing beside them: 10, 8 and 8.01 ms with noise of a percent.

@@ -44,6 +44,17 @@ pub fn read_host() -> Result<Host, HostError> {
     })
 }
 
+/// Bytes of memory that a new process could take now without swapping; none where the system does not say.
+pub(crate) fn available_bytes() -> Option<u64> {
+    let info = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let kilobytes: u64 = field(&info, &["MemAvailable"])?
+        .strip_suffix("kB")?
+        .trim()
+        .parse()
+        .ok()?;
+    Some(kilobytes * 1024)
+}
+
 fn line(path: impl AsRef<Path>) -> Option<String> {
     let text = std::fs::read_to_string(path).ok()?;
     Some(text.trim().to_owned())
@@ -140,6 +151,11 @@ mod tests {
         assert!(!host.cpu_model.is_empty() && host.flags.is_sorted());
         assert_eq!(host.architecture, std::env::consts::ARCH);
         assert_eq!(host.boot_id.len(), 36);
+    }
+
+    #[test]
+    fn some_memory_is_available() {
+        assert!(available_bytes().is_some_and(|bytes| bytes > 1 << 20));
     }
 
     #[test]

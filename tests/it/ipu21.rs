@@ -15,12 +15,12 @@ finalists = 0
 name = "small"
 kind = "mlp"
 tokens = 61
-features = 800
-hidden = 800
+features = 96
+hidden = 200
 
 [[case]]
 name = "plain"
-plan = { "up.rows" = 4, "up.columns" = 5, "up.inner" = 3, "up.width" = 160, "up.result_rows" = 3, "up.result_columns" = 1, "up.memory" = "interleaved", "up.orientation" = "normal", "up.reduction" = "complete", "up.local" = "direct", "down.rows" = 3, "down.columns" = 3, "down.inner" = 4, "down.width" = 272, "down.result_rows" = 4, "down.result_columns" = 1, "down.memory" = "interleaved", "down.orientation" = "normal", "down.reduction" = "complete", "down.local" = "direct", "mapping" = "identity" }
+plan = { "up.rows" = 4, "up.columns" = 5, "up.inner" = 3, "up.width" = 48, "up.result_rows" = 3, "up.result_columns" = 1, "up.memory" = "interleaved", "up.orientation" = "normal", "up.reduction" = "complete", "up.local" = "direct", "down.rows" = 3, "down.columns" = 3, "down.inner" = 4, "down.width" = 32, "down.result_rows" = 4, "down.result_columns" = 1, "down.memory" = "interleaved", "down.orientation" = "normal", "down.reduction" = "complete", "down.local" = "direct", "mapping" = "identity" }
 
 [[case]]
 name = "streamed"
@@ -33,8 +33,8 @@ like = "plain"
 plan = { "up.orientation" = "swapped", "up.columns" = 1, "up.width" = 64 }
 "#;
 
-const UP: &str = "0:4x5x3:3x1:160:interleaved:normal:complete:direct";
-const DOWN: &str = "2:3x3x4:4x1:272:interleaved:normal:complete:direct";
+const UP: &str = "0:4x5x3:3x1:48:interleaved:normal:complete:direct";
+const DOWN: &str = "2:3x3x4:4x1:32:interleaved:normal:complete:direct";
 
 #[test]
 fn a_sweep_of_the_unit_model_leaves_profiles_and_a_report() {
@@ -70,6 +70,48 @@ fn a_sweep_of_the_unit_model_leaves_profiles_and_a_report() {
     }
     let (_, stderr) = bench.expect(2, &["profile", "cohorts/small", "swapped"]);
     assert!(stderr.contains("no profile of `swapped`"), "{stderr}");
+
+    // One run after another gives the same cycles and the same bytes as several side by side.
+    let alone = Bench::new();
+    alone.define("small", SMALL);
+    alone.expect(0, &["sweep", "cohorts/small.toml", "--jobs", "1"]);
+    for case in ["plain", "streamed"] {
+        let profile = |bench: &Bench| {
+            bench
+                .expect(0, &["profile", "cohorts/small", case, "--format", "json"])
+                .0
+        };
+        assert_eq!(profile(&bench), profile(&alone), "{case}");
+    }
+}
+
+/// Extents that no screened geometry suits have a plan all the same, or a refusal with its numbers.
+#[test]
+fn other_extents_are_counted_by_the_same_rules() {
+    let bench = Bench::new();
+    let count = |name: &str, [tokens, features, hidden]: [u32; 3]| {
+        let text = format!(
+            "target = \"ipu21\"\ncontrol = \"all\"\n[[workload]]\nname = \"{name}\"\nkind = \"mlp\"\ntokens = {tokens}\n\
+             features = {features}\nhidden = {hidden}\n[[case]]\nname = \"all\"\nplan = {{}}\n[explore]\nscreen = {{ \
+             \"*.inner\" = \"2:64\", \"*.columns\" = \"1:736\", \"*.rows\" = \"derived\", \"*.width\" = \"derived\", \
+             \"*.result_rows\" = \"derived\" }}\n"
+        );
+        bench.define(name, &text);
+        bench.json(&["plan", &format!("cohorts/{name}.toml"), "--count", "--format", "json"])
+    };
+    let half = count("half", [365, 576, 2152]);
+    assert!(half["total"].as_u64() > Some(1_000), "{half}");
+    // Every screened geometry fills the array: one with few rows has none, ten times the extents fit into no memory.
+    for (name, extents) in [("few", [61, 96, 200]), ("tenfold", [7_290, 11_520, 43_040])] {
+        let counted = count(name, extents);
+        assert_eq!(counted["total"], 0, "{counted}");
+        let plans = counted["legal_plans"][name].as_str().unwrap();
+        assert!(plans.len() > 12, "{counted}");
+    }
+    let tried = bench.json(&["try", "cohorts/tenfold.toml", "--case", "all", "--format", "json"]);
+    assert_eq!(tried["outcome"], "rejected");
+    let reason = tried["reason"].as_str().unwrap();
+    assert!(reason.contains("operand-bytes") && reason.contains("586960"), "{tried}");
 }
 
 #[test]

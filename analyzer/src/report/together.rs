@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::analysis::Analysis;
-use crate::format::{name, or_dash, ratio, significant, table};
+use crate::format::{name, or_dash, ratio, shown_unit, significant, table, value};
 
 /// The section on all workloads; nothing for a single one.
 pub(crate) fn together(out: &mut String, analysis: &Analysis) {
@@ -49,9 +49,9 @@ pub(crate) fn together_lines(analysis: &Analysis, show: impl Fn(&str) -> String)
     let Some(across) = &analysis.across else {
         return Vec::new();
     };
-    match &across.single {
-        None => vec!["No plan was measured on every workload, so no single plan can be named for all.".to_owned()],
-        Some(single) => vec![format!(
+    let single = match &across.single {
+        None => "No plan was measured on every workload, so no single plan can be named for all.".to_owned(),
+        Some(single) => format!(
             "The best single plan for all workloads, of {} measured on every one: {}; {} (weighted geometric mean, derived).",
             across.common_plans,
             show(&single.plan),
@@ -66,6 +66,18 @@ pub(crate) fn together_lines(analysis: &Analysis, show: impl Fn(&str) -> String)
                     ratio(single.mean_regret)
                 )
             }
-        )],
-    }
+        ),
+    };
+    let unit = &analysis.setup.objective.unit;
+    let (shown, _) = shown_unit(unit);
+    let sum = across.sum.map(|sum| {
+        format!(
+            "Each as often as its weight says, they take {} {shown} with their controls and {} {shown} with each one's best: \
+             {} (derived).",
+            value(sum.control, unit),
+            value(sum.best, unit),
+            ratio(sum.ratio)
+        )
+    });
+    [Some(single), sum].into_iter().flatten().collect()
 }

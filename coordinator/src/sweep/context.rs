@@ -7,11 +7,12 @@ use std::time::Instant;
 use cohort::{Case, CohortDir, Frozen, HARNESS, Manifest, UnitRef, WorkloadEntry, fresh_key};
 use target_api::{Built, Configured, Exclusive, LockHolder, Pairing};
 
-use super::device::{Device, devices};
+use super::device::{Device, devices, side_by_side};
 use super::error::RunError;
 use super::options::RunOptions;
 use crate::cache::BuildCache;
 use crate::guard::LockRequest;
+use crate::host::available_bytes;
 use crate::interrupt::{Interrupt, Urgency};
 use crate::lock::Mode;
 use crate::process::Launcher;
@@ -71,7 +72,7 @@ impl<'f> Context<'f> {
         };
         let devices = devices(
             &options.target.exclusive(),
-            options.jobs,
+            side_by_side(options.jobs, options.target.run_bytes(), available_bytes()),
             options.device_lock.as_deref(),
         )
         .map_err(unsupported)?;

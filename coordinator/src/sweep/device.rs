@@ -42,6 +42,16 @@ pub(super) fn devices(exclusive: &Exclusive, jobs: usize, lock: Option<&Path>) -
     }
 }
 
+/// How many runs lie side by side: `jobs`, but no more than `available` bytes of memory hold at `run_bytes` each; at
+/// least one.
+pub(super) fn side_by_side(jobs: usize, run_bytes: Option<u64>, available: Option<u64>) -> usize {
+    let fit = match (run_bytes, available) {
+        (Some(each), Some(available)) => usize::try_from(available / each.max(1)).unwrap_or(usize::MAX),
+        _ => usize::MAX,
+    };
+    jobs.min(fit).max(1)
+}
+
 /// Names and locks of the devices that a target runs on: what [`crate::status()`] wants to know. Empty where runs lie
 /// side by side. `lock` is what `--device-lock` said.
 #[must_use]
@@ -56,6 +66,16 @@ pub fn locks_of(exclusive: &Exclusive, lock: Option<&Path>) -> Vec<(String, Path
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn memory_bounds_how_many_runs_lie_side_by_side() {
+        const GIB: u64 = 1 << 30;
+        assert_eq!(side_by_side(8, None, Some(GIB)), 8);
+        assert_eq!(side_by_side(8, Some(GIB), None), 8);
+        assert_eq!(side_by_side(8, Some(GIB), Some(3 * GIB + 1)), 3);
+        assert_eq!(side_by_side(8, Some(GIB), Some(1)), 1);
+        assert_eq!(side_by_side(0, Some(GIB), Some(3 * GIB)), 1);
+    }
 
     #[test]
     fn every_device_has_a_lock_of_its_own() {

@@ -383,4 +383,10 @@ pub trait Configured: Rules + Send + Sync {
 
     /// What a run needs for itself.
     fn exclusive(&self) -> Exclusive;
+
+    /// Bytes of memory that one run takes at most, where runs may lie side by side and it is much: no more lie side by
+    /// side than fit.
+    fn run_bytes(&self) -> Option<u64> {
+        None
+    }
 }

@@ -27,6 +27,8 @@ const PROGRAM: &str = "program";
 const PLACED: &str = "placed_cycles";
 /// What is built.
 const REQUEST_FILE: &str = "request.json";
+/// Memory of one run: what all tiles of the array can hold, as float32, and the schedule.
+const RUN_BYTES: u64 = 1 << 30;
 /// What a build leaves.
 const PROGRAM_FILE: &str = "program.json";
 
@@ -400,5 +402,9 @@ impl Configured for Configuration {
 
     fn exclusive(&self) -> Exclusive {
         Exclusive::Nothing
+    }
+
+    fn run_bytes(&self) -> Option<u64> {
+        Some(RUN_BYTES)
     }
 }

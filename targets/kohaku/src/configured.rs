@@ -2,20 +2,22 @@
 
 use std::collections::BTreeMap;
 
+use planner::network::Layer;
 use planner::{Assignment, Attributes, Plan, Refusal, Rules, Space, Value, Workload};
 use target_api::{
     BuildFailure, BuildInfo, BuildUnit, Captured, CommandSpec, Configured, Estimator, Exclusive, Input, InputSet,
-    Malformed, Measurement, NumericalError, Objective, Of, Pairing, Phase, RunRequest, Sample, SourceFile, Verdict,
+    Level, Malformed, Measurement, NumericalError, Objective, Of, Pairing, Phase, RunRequest, Sample, SourceFile,
+    Support, Verdict,
 };
 
 use crate::compile::{Compiled, compile};
 use crate::estimate::{Bound, Priced};
-use crate::machine::Prices;
+use crate::machine::{Machine, Prices};
 use crate::options::KohakuOptions;
 use crate::plan::{self, OperationPlan};
 use crate::process::{BuildReport, REFERENCE_FILE, Request, RunReport, input_file, to_bits};
 use crate::timing::timing;
-use crate::{attention, data, space, traffic, work};
+use crate::{attention, data, express, space, traffic, work};
 
 /// Label of the only unit of a plan.
 const PROGRAM: &str = "program";
@@ -71,6 +73,21 @@ impl Configuration {
                 .collect(),
             environment: BTreeMap::new(),
         }
+    }
+
+    /// The machine with its what-ifs.
+    pub(crate) fn machine(&self) -> &Machine {
+        &self.options.machine
+    }
+
+    /// The price revision in force.
+    pub(crate) fn prices(&self) -> Prices {
+        self.options.prices
+    }
+
+    /// A plan's program, compiled.
+    pub(crate) fn compiled_plan(&self, workload: &Workload, assignment: &Assignment) -> Result<Compiled, Refusal> {
+        self.compiled(workload, assignment).map(|(_, compiled)| compiled)
     }
 
     fn compiled(
@@ -324,6 +341,18 @@ impl Configured for Configuration {
             .iter()
             .find(|(end, _)| column.ends_with(end))
             .map(|(_, unit)| (*unit).to_owned())
+    }
+
+    fn legal(&self, workload: &Workload, assignment: &Assignment) -> Result<(), Refusal> {
+        self.compiled(workload, assignment).map(drop)
+    }
+
+    fn express(&self, layer: &Layer) -> Support {
+        self.layer(layer)
+    }
+
+    fn refusal_level(&self, rule: &str) -> Level {
+        express::level(rule)
     }
 
     fn pairing(&self) -> Pairing {

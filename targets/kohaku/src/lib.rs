@@ -5,6 +5,7 @@ pub mod compile;
 pub mod configured;
 pub mod data;
 pub mod estimate;
+mod express;
 pub mod kernels;
 pub mod layout;
 pub mod legal;
