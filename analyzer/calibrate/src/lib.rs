@@ -1,7 +1,7 @@
 //! Calibration: from kernel samples to cost tables, and the proof that they choose better plans.
 //!
 //! [`Database`] keeps what was measured of kernels, [`gather`](Database::gather) fills it from profiles and counts what it
-//! leaves out, [`fit`] finds the coefficients of a cost table and says what the data can't decide, [`judge`](judge::judge)
+//! leaves out, [`fit()`] finds the coefficients of a cost table and says what the data can't decide, [`judge`](judge::judge)
 //! compares two tables on plans that the fit never saw. All pure: text and types in, types out.
 
 pub mod database;

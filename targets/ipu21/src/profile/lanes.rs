@@ -10,7 +10,7 @@ use super::types::Profile;
 const MOST: usize = 32;
 
 /// The timeline of a profile. Tiles that work equally long after every phase share a lane; where that makes more than
-/// [`MOST`] lanes, neighbours share one, drawn as the median over them (the upper one). A phase lasts from the arrival of the
+/// `MOST` lanes, neighbours share one, drawn as the median over them (the upper one). A phase lasts from the arrival of the
 /// last tile to the end of its schedule, on all tiles alike.
 #[must_use]
 pub fn timeline(profile: &Profile) -> Timeline {
