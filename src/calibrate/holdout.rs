@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use analyzer::dataset::{CaseData, WorkloadData};
 use calibrate::FitOptions;
 use calibrate::judge::{HeldOutCase, HeldOutFamily, Judgement, PhaseTime, Predicted, held_out_families, judge};
-use cohort::CohortDir;
+use cohort::{Case, CohortDir};
 use target_api::Estimate;
 
 use super::inputs::{Inputs, ReadCohort};
@@ -92,17 +93,7 @@ fn estimates(cohort: &ReadCohort, before: &Planning, after: &Planning) -> Result
     let (of_old, of_new) = (before.configured.estimators(), after.configured.estimators());
     for workload in &cohort.dataset.workloads {
         let extents = freezing::workload(&cohort.planning, &workload.name)?;
-        for case in workload.cases.iter().filter(|case| case.is_judge()) {
-            let frozen = cohort
-                .snapshot
-                .frozen
-                .initial_cases()
-                .iter()
-                .find(|own| own.name == case.name);
-            let value = analyzer::value(workload, case).map_err(crate::explain::unreadable)?;
-            let (Some(frozen), Some(value)) = (frozen, value) else {
-                continue;
-            };
+        for (case, frozen, value) in cohort.judges(workload)? {
             let phases: Vec<PhaseTime> = case
                 .phases
                 .iter()
@@ -158,23 +149,27 @@ pub(crate) struct Predictions {
 }
 
 impl ReadCohort {
+    /// The cases of a workload that judge, as they were measured and as they were frozen, each with what it takes.
+    fn judges<'a>(&'a self, workload: &'a WorkloadData) -> Result<Vec<(&'a CaseData, &'a Case, f64)>, Failure> {
+        let initial = self.snapshot.frozen.initial_cases().iter();
+        let frozen: BTreeMap<&str, &Case> = initial.map(|own| (own.name.as_str(), own)).collect();
+        let mut judges = Vec::new();
+        for case in workload.cases.iter().filter(|case| case.is_judge()) {
+            let value = analyzer::value(workload, case).map_err(crate::explain::unreadable)?;
+            if let (Some(frozen), Some(value)) = (frozen.get(case.name.as_str()), value) {
+                judges.push((case, *frozen, value));
+            }
+        }
+        Ok(judges)
+    }
+
     /// What estimates say of the cases that judge: as the cohort has them, or under another table.
     pub(crate) fn predictions(&self, costs: Option<Costs>) -> Result<Vec<Predictions>, Failure> {
         let repriced = costs.map(|costs| self.planning.repriced(costs)).transpose()?;
         let mut all: BTreeMap<(String, String), Predictions> = BTreeMap::new();
         for workload in &self.dataset.workloads {
             let extents = freezing::workload(&self.planning, &workload.name)?;
-            for case in workload.cases.iter().filter(|case| case.is_judge()) {
-                let frozen = self
-                    .snapshot
-                    .frozen
-                    .initial_cases()
-                    .iter()
-                    .find(|own| own.name == case.name);
-                let value = analyzer::value(workload, case).map_err(crate::explain::unreadable)?;
-                let (Some(frozen), Some(value)) = (frozen, value) else {
-                    continue;
-                };
+            for (case, frozen, value) in self.judges(workload)? {
                 let estimates: Vec<(String, String, f64)> = if let Some(planning) = &repriced {
                     let all = planning.configured.estimators().into_iter();
                     // What has no estimate is judged by none.

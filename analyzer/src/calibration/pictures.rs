@@ -3,7 +3,7 @@
 use calibrate::fit::{FamilyFit, Point};
 
 use crate::plot::picture::{Anchor, Item, Picture, Shape};
-use crate::plot::{Axis, GREY, GRID, INK, NEW, OLD};
+use crate::plot::{Axis, GREY, INK, NEW, OLD, frame};
 
 const SIZE: (f64, f64) = (760.0, 520.0);
 /// Left, top, right, bottom of the plot in the picture.
@@ -92,23 +92,9 @@ fn shape(point: &Point) -> Shape {
 }
 
 fn framed(title: &str, x: &Axis, y: &Axis) -> Picture {
-    let (left, top, right, bottom) = FRAME;
     let mut picture = Picture::new(title, SIZE);
-    picture.words((left, 26.0), title, 17.0, Anchor::Start, INK);
-    for (value, label) in x.ticks(70.0) {
-        let at = x.at(value);
-        picture.line((at, top), (at, bottom), 1.0, GRID);
-        picture.words((at, bottom + 18.0), &label, 14.0, Anchor::Middle, INK);
-    }
-    for (value, label) in y.ticks(50.0) {
-        let at = y.at(value);
-        picture.line((left, at), (right, at), 1.0, GRID);
-        picture.words((left - 8.0, at), &label, 14.0, Anchor::End, INK);
-    }
-    let corners = [(left, top), (right, top), (right, bottom), (left, bottom), (left, top)];
-    for ends in corners.windows(2) {
-        picture.line(ends[0], ends[1], 1.0, INK);
-    }
+    picture.words((FRAME.0, 26.0), title, 17.0, Anchor::Start, INK);
+    frame(&mut picture, FRAME, x, y);
     picture
 }
 

@@ -1,7 +1,8 @@
 //! Predicted against measured, for one estimate.
 
 use super::axis::Axis;
-use super::palette::{CONTROL, Families, GREY, GRID, INK, Mark, short_names};
+use super::frame::frame;
+use super::palette::{CONTROL, Families, GREY, INK, Mark, short_names};
 use super::picture::{Anchor, Item, Picture, Shape};
 use crate::analysis::{CaseRow, EstimateRow, WorkloadRow};
 use crate::dataset::Objective;
@@ -60,7 +61,7 @@ pub fn calibration(
     let title = format!("Estimate {} against measurement, {}", estimate.name, workload.name);
     let mut picture = Picture::new(&title, SIZE);
     heading(&mut picture, workload, estimate);
-    frame(&mut picture, &x, &y);
+    frame(&mut picture, FRAME, &x, &y);
     let names = if in_unit {
         (
             match workload.median_peak_gflops {
@@ -149,24 +150,6 @@ fn heading(picture: &mut Picture, workload: &WorkloadRow, estimate: &EstimateRow
         estimate.whole.comparable_pairs,
     );
     picture.words((FRAME.0, 54.0), &line, 14.0, Anchor::Start, GREY);
-}
-
-fn frame(picture: &mut Picture, x: &Axis, y: &Axis) {
-    let (left, top, right, bottom) = FRAME;
-    for (value, label) in x.ticks(70.0) {
-        let at = x.at(value);
-        picture.line((at, top), (at, bottom), 1.0, GRID);
-        picture.words((at, bottom + 18.0), &label, 14.0, Anchor::Middle, INK);
-    }
-    for (value, label) in y.ticks(50.0) {
-        let at = y.at(value);
-        picture.line((left, at), (right, at), 1.0, GRID);
-        picture.words((left - 8.0, at), &label, 14.0, Anchor::End, INK);
-    }
-    let corners = [(left, top), (right, top), (right, bottom), (left, bottom), (left, top)];
-    for ends in corners.windows(2) {
-        picture.line(ends[0], ends[1], 1.0, INK);
-    }
 }
 
 fn draw_points(

@@ -4,6 +4,7 @@
 mod axis;
 mod calibration;
 mod drift;
+mod frame;
 mod glyphs;
 mod palette;
 pub(crate) mod picture;
@@ -12,6 +13,7 @@ mod ranking;
 pub(crate) use axis::Axis;
 pub use calibration::calibration;
 pub use drift::drift;
-pub(crate) use palette::{GREY, GRID, INK, NEW, OLD};
+pub(crate) use frame::frame;
+pub(crate) use palette::{GREY, INK, NEW, OLD};
 pub use picture::{FONT_FAMILY, Picture};
 pub use ranking::ranking;
