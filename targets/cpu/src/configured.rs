@@ -16,12 +16,13 @@ use crate::codegen::gemm_source;
 use crate::compile::{FLAGS, compile_steps, harness_step};
 use crate::estimate::{Analytic, Constants, Hardware, Proxy};
 use crate::export::exported;
-use crate::facts::GemmContext;
+use crate::facts::{GemmContext, contexts};
+use crate::geometry::CpuPlan;
 use crate::harness::{self, MachineReport, PlanObjects, harness_sources, run_arguments};
 use crate::inputs::{INPUT_FILE, REFERENCE_FILE, inputs, weights_file};
 use crate::isa::Isa;
 use crate::options::Settings;
-use crate::problem::{InputLayout, Product};
+use crate::problem::Product;
 use crate::report::measurement;
 use crate::rules::plan::first_broken;
 
@@ -68,6 +69,16 @@ impl Configuration {
             },
             analytic: Analytic { hardware, constants },
         })
+    }
+
+    /// The products and the typed plan; what no rule allows is refused.
+    fn legal_plan(&self, workload: &Workload, plan: &Plan) -> Result<(Vec<Product>, CpuPlan), Refusal> {
+        let products = products(workload)?;
+        let plan = plan_from(workload, &plan.attributes, self.settings.threads)?;
+        match first_broken(self.settings.isa, &products, &plan) {
+            Some(refused) => Err(Refusal::new(refused.rule, refused.message)),
+            None => Ok((products, plan)),
+        }
     }
 
     fn objects(&self, built: &Built<'_>, workload: &Workload) -> PlanObjects {
@@ -181,43 +192,28 @@ impl Configured for Configuration {
     }
 
     fn build(&self, workload: &Workload, plan: &Plan) -> Result<Vec<BuildUnit>, Refusal> {
-        let products = products(workload)?;
-        let plan = plan_from(workload, &plan.attributes, self.settings.threads)?;
-        if let Some(refused) = first_broken(self.settings.isa, &products, &plan) {
-            return Err(Refusal::new(refused.rule, refused.message));
-        }
+        let (products, plan) = self.legal_plan(workload, plan)?;
         let header = harness_sources().into_iter().find(|(path, _)| *path == HEADER);
         let (_, header) = header.ok_or_else(|| Refusal::new("sources", format!("`{HEADER}` is missing")))?;
-        let mut units = Vec::new();
-        let mut previous = None;
-        for (product, (name, geometry)) in products.iter().zip(&plan.gemms) {
-            let context = GemmContext {
-                isa: self.settings.isa,
-                threads: plan.threads,
-                extents: product.extents,
-                geometry,
-                input: InputLayout::after(previous),
-            };
-            let source = |path: &str, text: String| SourceFile {
-                path: path.to_owned(),
-                text,
-            };
-            units.push(BuildUnit {
-                label: name.clone(),
-                sources: vec![
-                    source("gemm.c", gemm_source(&context)),
-                    source(HEADER, header.to_owned()),
-                ],
-                steps: compile_steps(self.settings.isa, &self.compiler, ".")
-                    .into_iter()
-                    .map(command)
-                    .collect(),
-                artifact: "gemm.so".to_owned(),
-                inspect: vec![ASSEMBLY.to_owned()],
-            });
-            previous = Some(geometry);
-        }
-        Ok(units)
+        let contexts = contexts(self.settings.isa, &products, &plan);
+        let source = |path: &str, text: String| SourceFile {
+            path: path.to_owned(),
+            text,
+        };
+        let unit = |((name, _), context): (&(String, _), &GemmContext<'_>)| BuildUnit {
+            label: name.clone(),
+            sources: vec![
+                source("gemm.c", gemm_source(context)),
+                source(HEADER, header.to_owned()),
+            ],
+            steps: compile_steps(self.settings.isa, &self.compiler, ".")
+                .into_iter()
+                .map(command)
+                .collect(),
+            artifact: "gemm.so".to_owned(),
+            inspect: vec![ASSEMBLY.to_owned()],
+        };
+        Ok(plan.gemms.iter().zip(&contexts).map(unit).collect())
     }
 
     fn parse_build(&self, unit: &BuildUnit, captured: &Captured) -> Result<BuildInfo, BuildFailure> {
@@ -290,11 +286,7 @@ impl Configured for Configuration {
         name: &str,
         about: &[String],
     ) -> Result<Vec<SourceFile>, Refusal> {
-        let products = products(workload)?;
-        let plan = plan_from(workload, &plan.attributes, self.settings.threads)?;
-        if let Some(refused) = first_broken(self.settings.isa, &products, &plan) {
-            return Err(Refusal::new(refused.rule, refused.message));
-        }
+        let (products, plan) = self.legal_plan(workload, plan)?;
         let cores: Vec<String> = self.settings.cores.iter().map(ToString::to_string).collect();
         let mut about = about.to_vec();
         about.push(format!(

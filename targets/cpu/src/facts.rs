@@ -2,9 +2,9 @@
 //! where the operands lie, how the result is stored. The generator and the rules read this; nothing here is a choice.
 
 use crate::blocks::{boundaries, grain_boundaries, panels};
-use crate::geometry::{Activation, Activations, GemmGeometry, Orientation, Output, Staging, Weights};
+use crate::geometry::{Activation, Activations, CpuPlan, GemmGeometry, Orientation, Output, Staging, Weights};
 use crate::isa::Isa;
-use crate::problem::{Extents, InputLayout, token_extent};
+use crate::problem::{Extents, InputLayout, Product, token_extent};
 use crate::schedule::{Schedule, column_owner, computed, row_owner, schedule};
 
 /// What the source of one object is a function of.
@@ -20,6 +20,24 @@ pub struct GemmContext<'a> {
     pub geometry: &'a GemmGeometry,
     /// Where the activations come from.
     pub input: InputLayout,
+}
+
+/// The contexts of a plan's products, in order: each finds its activations as the one before leaves them.
+#[must_use]
+pub fn contexts<'a>(isa: Isa, products: &[Product], plan: &'a CpuPlan) -> Vec<GemmContext<'a>> {
+    let mut previous = None;
+    let geometries = plan.gemms.iter().map(|(_, geometry)| geometry);
+    products
+        .iter()
+        .zip(geometries)
+        .map(|(product, geometry)| GemmContext {
+            isa,
+            threads: plan.threads,
+            extents: product.extents,
+            geometry,
+            input: InputLayout::after(previous.replace(geometry)),
+        })
+        .collect()
 }
 
 /// Where a micro-kernel operand lies.

@@ -101,6 +101,17 @@ fn one_product_and_three_and_plain_instructions_export_too() {
     for plan in covering(&three.products, Isa::Plain, 13, 3) {
         check(folder.path(), &cc, Isa::Plain, &three, &plan, &[]);
     }
+    // Names that are the same in C, and that C has not.
+    let mut named = three;
+    for (product, name) in named.products.iter_mut().zip(["2-up", "2_up", "double"]) {
+        name.clone_into(&mut product.name);
+    }
+    for mut plan in covering(&named.products, native_isa(), 15, 1) {
+        for ((name, _), product) in plan.gemms.iter_mut().zip(&named.products) {
+            name.clone_from(&product.name);
+        }
+        check(folder.path(), &cc, native_isa(), &named, &plan, &[]);
+    }
 }
 
 /// Two kernels in one program, and the header in C++.

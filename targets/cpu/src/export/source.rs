@@ -4,11 +4,11 @@ use std::fmt::Write as _;
 
 use crate::codegen::gemm_source;
 use crate::export::names::prefixed;
-use crate::facts::{Facts, GemmContext};
+use crate::facts::{Facts, contexts};
 use crate::geometry::{CpuPlan, Weights};
 use crate::harness::harness_sources;
 use crate::isa::Isa;
-use crate::problem::{InputLayout, Product};
+use crate::problem::Product;
 
 /// What callers' memory is aligned to, in bytes: a cache line, and the widest vector.
 const ALIGNMENT: u64 = 64;
@@ -52,20 +52,11 @@ impl Room {
 /// `products` (see [`crate::rules`]).
 #[must_use]
 pub fn exported(isa: Isa, products: &[Product], plan: &CpuPlan, name: &str, about: &[String]) -> Exported {
-    let mut previous = None;
-    let mut contexts = Vec::new();
-    for (product, (_, geometry)) in products.iter().zip(&plan.gemms) {
-        contexts.push(GemmContext {
-            isa,
-            threads: plan.threads,
-            extents: product.extents,
-            geometry,
-            input: InputLayout::after(previous),
-        });
-        previous = Some(geometry);
-    }
+    let contexts = contexts(isa, products, plan);
     let facts: Vec<Facts<'_>> = contexts.iter().map(|context| Facts::new(*context)).collect();
-    let labels: Vec<String> = products.iter().map(|product| identifier(&product.name)).collect();
+    let labels: Vec<String> = (products.iter().enumerate())
+        .map(|(at, product)| identifier(at, &product.name))
+        .collect();
     let title = title(isa, products, plan);
     let fill = |template: &str| {
         template
@@ -106,7 +97,7 @@ pub fn exported(isa: Isa, products: &[Product], plan: &CpuPlan, name: &str, abou
         );
     }
     c.push_str(&region(isa).1);
-    c.push_str(&constants(&facts, plan));
+    c.push_str(&constants(&facts, &labels, plan));
     c.push_str(&described(isa, &facts, plan, name, &title, about));
     c.push_str(&fill(include_str!("../c/exported.c")));
     Exported {
@@ -136,11 +127,10 @@ fn title(isa: Isa, products: &[Product], plan: &CpuPlan) -> String {
     text
 }
 
-/// A name of a product as part of a C identifier.
-fn identifier(name: &str) -> String {
-    name.chars()
-        .map(|c| if c.is_ascii_alphanumeric() { c } else { '_' })
-        .collect()
+/// The prefix of what product `at` defines: a C identifier of its own, also where names differ only by what C has not.
+fn identifier(at: usize, name: &str) -> String {
+    let words = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
+    format!("g{at}_{}", name.chars().map(words).collect::<String>())
 }
 
 fn comment_safe(text: &str) -> String {
@@ -211,7 +201,7 @@ fn region(isa: Isa) -> (String, String) {
 }
 
 /// Sizes and places, and the list of products.
-fn constants(facts: &[Facts<'_>], plan: &CpuPlan) -> String {
+fn constants(facts: &[Facts<'_>], labels: &[String], plan: &CpuPlan) -> String {
     let (mut weights, mut workspace) = (Room::default(), Room::default());
     let mut places = Vec::new();
     for (g, facts_of) in facts.iter().enumerate() {
@@ -241,13 +231,14 @@ fn constants(facts: &[Facts<'_>], plan: &CpuPlan) -> String {
     );
     _ = writeln!(c, "#define PACKED_FLOATS ((size_t){})", weights.0);
     _ = writeln!(c, "#define WORKSPACE_FLOATS ((size_t){})\n", workspace.0);
-    let labels: Vec<String> = (plan.gemms.iter())
-        .map(|(name, _)| format!("&{}_layout_sweep_gemm", identifier(name)))
+    let names: Vec<String> = labels
+        .iter()
+        .map(|label| format!("&{label}_layout_sweep_gemm"))
         .collect();
     _ = writeln!(
         c,
         "static const struct ls_gemm *const product[PRODUCTS] = {{{}}};\n",
-        labels.join(", ")
+        names.join(", ")
     );
     c.push_str("/* Where the buffers of each product begin, in floats. */\n");
     c.push_str(

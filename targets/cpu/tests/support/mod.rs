@@ -15,13 +15,13 @@ use std::sync::{Mutex, OnceLock};
 
 use target_cpu::codegen::gemm_source;
 use target_cpu::compile::{compile_steps, harness_step};
-use target_cpu::facts::GemmContext;
+use target_cpu::facts::contexts;
 use target_cpu::geometry::{
     Activation, Activations, CpuPlan, Deal, GemmGeometry, Inside, Order, Orientation, Output, Split, Staging, Weights,
 };
 use target_cpu::harness::{PlanObjects, RunReport, RunRequest, harness_sources, run_arguments};
 use target_cpu::isa::Isa;
-use target_cpu::problem::{Extents, InputLayout, Product};
+use target_cpu::problem::{Extents, Product};
 
 /// The instruction set that tests run on: what this machine has.
 pub(crate) fn native_isa() -> Isa {
@@ -188,19 +188,7 @@ pub(crate) fn cores() -> Vec<u32> {
 
 /// Sources of all objects of a plan.
 pub(crate) fn sources(isa: Isa, products: &[Product], plan: &CpuPlan) -> Vec<String> {
-    let mut previous = None;
-    let mut list = Vec::new();
-    for (product, (_, geometry)) in products.iter().zip(&plan.gemms) {
-        list.push(gemm_source(&GemmContext {
-            isa,
-            threads: plan.threads,
-            extents: product.extents,
-            geometry,
-            input: InputLayout::after(previous),
-        }));
-        previous = Some(geometry);
-    }
-    list
+    contexts(isa, products, plan).iter().map(gemm_source).collect()
 }
 
 /// A small workload with its inputs and its float64 reference on disk.
