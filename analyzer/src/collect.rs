@@ -6,13 +6,13 @@ use std::fmt::Write as _;
 use cohort::{Addition, AdditionKind, CaseState, Manifest, Record, RecordKind, Source, State, Status, WorkloadEntry};
 use planner::definition::judged;
 use planner::{AttentionExtents, OperationKind, Workload};
+use target_api::unit_model::UNIT_MODEL;
 
 use crate::dataset::{
     CaseData, Chosen, Consent, Dataset, Imported, Objective, Outcome, Prediction, Setup, ToolUsed, WorkloadData,
 };
 use crate::error::AnalyzeError;
 use crate::rounds::{Measured, attempt, measured, printed, settle_pairing};
-use crate::setup::UNIT_MODEL;
 
 /// Puts a cohort's parts together, case by case. `state` is that of this manifest and these additions.
 ///

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use target_api::unit_model::UNIT_MODEL;
 
 use crate::objective::Objective;
 
@@ -84,9 +85,6 @@ pub struct Setup {
     /// Git revision of the definition's folder.
     pub git_revision: Option<String>,
 }
-
-/// Name under which a target that executes plans in software records the program that counts.
-pub(crate) const UNIT_MODEL: &str = "unit-model";
 
 impl Setup {
     /// What values of the objective are: `measured` on this machine's class, `simulated` by a unit model, or `published` by

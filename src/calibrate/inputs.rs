@@ -8,6 +8,7 @@ use calibrate::{Database, OBJECTIVE, SampleSource};
 use cohort::{CohortDir, Manifest, RunOutcome, Snapshot, sha256_file, sha256_hex};
 use coordinator::ExitCode;
 use planner::Value;
+use target_api::unit_model::UNIT_MODEL;
 use target_api::{Clock, KernelProfile, Machine, Measurement, Options};
 
 use super::refused;
@@ -16,9 +17,6 @@ use crate::failure::Failure;
 use crate::freeze::unreadable;
 use crate::planning::Planning;
 use crate::registry;
-
-/// Class of machines that are unit models.
-const UNIT_MODEL: &str = "unit-model";
 
 /// A cohort that was read.
 pub(crate) struct ReadCohort {

@@ -16,6 +16,7 @@ pub mod pattern;
 pub mod round;
 pub mod target;
 pub mod timeline;
+pub mod unit_model;
 
 pub use command::{BuildFailure, BuildInfo, BuildUnit, Captured, CommandSpec, SourceFile};
 pub use constraints::{Answer, Constraints, Finalist, Mapping, SearchReport, SearchStep, SearchWidth, Survival, Why};

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use planner::costs::CostTable as Families;
 use planner::{Assignment, Attributes, Plan, Refusal, Rules, Space, Value, Workload};
+use target_api::unit_model::Simulated;
 use target_api::{
     BuildFailure, BuildInfo, BuildUnit, Captured, CommandSpec, Configured, Constraints, Estimate, Estimator, Exclusive,
-    Input, InputSet, KernelProfile, Level, Malformed, Measurement, Moment, NumericalError, Objective, Of, Pairing,
-    Phase, RunRequest, Sample, SourceFile, Verdict,
+    Input, InputSet, KernelProfile, Level, Malformed, Measurement, Moment, Objective, Pairing, Phase, RunRequest,
+    unit_model,
 };
 
 use crate::costs::CostTable;
@@ -21,16 +22,10 @@ use crate::shards::oriented;
 use crate::unit::{Data, reference};
 use crate::{attributes, defaults, half, legal, screen, space};
 
-/// Label of the only unit of a plan.
-const PROGRAM: &str = "program";
 /// The fact that is the placed estimate.
 const PLACED: &str = "placed_cycles";
-/// What is built.
-const REQUEST_FILE: &str = "request.json";
 /// Memory of one run: what all tiles of the array can hold, as float32, and the schedule.
 const RUN_BYTES: u64 = 1 << 30;
-/// What a build leaves.
-const PROGRAM_FILE: &str = "program.json";
 
 /// The tile array with its options.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,18 +59,6 @@ impl Configuration {
     #[must_use]
     pub fn costs(&self) -> &CostTable {
         &self.options.costs
-    }
-
-    fn command(&self, arguments: &[&str]) -> CommandSpec {
-        CommandSpec {
-            program: self.binary.clone(),
-            arguments: ["unit-model", "ipu21"]
-                .iter()
-                .chain(arguments)
-                .map(|word| (*word).to_owned())
-                .collect(),
-            environment: BTreeMap::new(),
-        }
     }
 }
 
@@ -268,25 +251,11 @@ impl Configured for Configuration {
             mapping: typed.mapping,
             costs: self.options.costs.clone(),
         };
-        let text = serde_json::to_string(&request).map_err(|error| Refusal::new("request", error.to_string()))?;
-        Ok(vec![BuildUnit {
-            label: PROGRAM.to_owned(),
-            sources: vec![SourceFile {
-                path: REQUEST_FILE.to_owned(),
-                text,
-            }],
-            steps: vec![self.command(&["build", REQUEST_FILE, PROGRAM_FILE])],
-            artifact: PROGRAM_FILE.to_owned(),
-            inspect: vec![PROGRAM_FILE.to_owned()],
-        }])
+        Ok(vec![unit_model::build(&self.binary, self.target(), &request)?])
     }
 
     fn parse_build(&self, _: &BuildUnit, captured: &Captured) -> Result<BuildInfo, BuildFailure> {
-        let failed = |reason: String| BuildFailure::Failed { reason };
-        let text = captured.files.get(PROGRAM_FILE);
-        let text = text.ok_or_else(|| failed(format!("the build left no `{PROGRAM_FILE}`")))?;
-        let report = serde_json::from_str(text).map_err(|error| failed(format!("`{PROGRAM_FILE}`: {error}")))?;
-        match report {
+        match unit_model::built(captured)? {
             BuildReport::Refused { refusal } => Err(BuildFailure::Rejected {
                 reason: refusal.to_string(),
             }),
@@ -304,7 +273,7 @@ impl Configured for Configuration {
 
     fn build_estimates(&self, _: &Plan, facts: &BTreeMap<String, BTreeMap<String, String>>) -> Vec<Estimate> {
         let placed = facts
-            .get(PROGRAM)
+            .get(unit_model::PROGRAM)
             .and_then(|facts| facts.get(PLACED))
             .and_then(|cycles| cycles.parse().ok());
         let estimate = |value: f64| Estimate {
@@ -318,59 +287,31 @@ impl Configured for Configuration {
     }
 
     fn run(&self, request: &RunRequest<'_>) -> CommandSpec {
-        // An artifact that is missing keeps its name: the process then says what it can't read.
-        let program = request
-            .case
-            .artifacts
-            .get(PROGRAM)
-            .map_or(PROGRAM_FILE.into(), |path| path.display().to_string());
         let profile = request.case_dir.join(PROFILE_FILE).display().to_string();
-        self.command(&["run", &program, &request.inputs.display().to_string(), &profile])
+        unit_model::run(&self.binary, self.target(), request, &[&profile])
     }
 
     fn parse_run(&self, _: &Workload, captured: &Captured) -> Result<Measurement, Malformed> {
-        if captured.exit_code != Some(0) {
-            return Err(Malformed(format!("the unit model failed: {}", captured.stderr.trim())));
-        }
-        let report: RunReport = serde_json::from_str(&captured.stdout).map_err(|error| Malformed(error.to_string()))?;
-        let right = report.max_absolute.is_some_and(|error| error <= report.tolerance);
-        let verdict = if right {
-            Verdict::Correct
-        } else {
-            let found = report
-                .max_absolute
-                .map_or("a value is not finite".to_owned(), |error| error.to_string());
-            Verdict::Incorrect {
-                reason: format!("largest error {found}, allowed {}", report.tolerance),
-            }
-        };
+        let report: RunReport = unit_model::ran(captured)?;
         let phases = report.phases.into_iter().map(|phase| Phase {
             name: phase.name,
             kind: phase.kind,
             value: phase.cycles as f64,
         });
-        Ok(Measurement {
-            verdict,
-            error: Some(NumericalError {
-                max_absolute: report.max_absolute,
-                reference_rms: report.reference_rms,
-                tolerance: report.tolerance,
-                elements: report.elements,
-                calls: 1,
-            }),
-            samples: vec![Sample {
-                of: Of::Case,
-                warm_up: false,
-                value: report.cycles as f64,
-                phases: phases.collect(),
-                extra: BTreeMap::from([
-                    ("maximum_tile_cycles".to_owned(), report.maximum_tile_cycles as f64),
-                    ("minimum_tile_cycles".to_owned(), report.minimum_tile_cycles as f64),
-                ]),
-            }],
-            probes: Vec::new(),
+        Ok(Simulated {
+            cycles: report.cycles,
+            phases: phases.collect(),
+            extra: BTreeMap::from([
+                ("maximum_tile_cycles".to_owned(), report.maximum_tile_cycles as f64),
+                ("minimum_tile_cycles".to_owned(), report.minimum_tile_cycles as f64),
+            ]),
+            max_absolute: report.max_absolute,
+            reference_rms: report.reference_rms,
+            tolerance: report.tolerance,
+            elements: report.elements,
             facts: BTreeMap::new(),
-        })
+        }
+        .into())
     }
 
     fn sample_unit(&self, column: &str) -> Option<String> {

@@ -3,14 +3,12 @@
 use planner::costs::CostTable as Families;
 use target_api::{
     Captured, Configured, Host, Machine, Malformed, OptionError, Options, Probe, Target, Timeline, Tool, ToolSpec,
+    unit_model,
 };
 
 use crate::configured::Configuration;
 use crate::options::IpuOptions;
 use crate::profile;
-
-/// Name of the tool that runs the unit model: this program itself.
-pub const UNIT_MODEL: &str = "unit-model";
 
 /// The IPU21, as a unit model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -27,12 +25,7 @@ impl Target for Ipu21 {
 
     fn tools(&self, options: &Options) -> Result<Vec<ToolSpec>, OptionError> {
         IpuOptions::parse(options)?;
-        Ok(vec![ToolSpec {
-            name: UNIT_MODEL,
-            variable: Some("LAYOUT_SWEEP_BINARY"),
-            program: "layout-sweep".to_owned(),
-            version_arguments: vec!["--version".to_owned()],
-        }])
+        Ok(unit_model::tools())
     }
 
     fn probe(&self, options: &Options, _: &Host, _: &[Tool]) -> Result<Option<Probe>, OptionError> {
@@ -41,16 +34,7 @@ impl Target for Ipu21 {
     }
 
     fn machine(&self, _: &Host, tools: Vec<Tool>, _: Option<&Captured>) -> Result<Machine, Malformed> {
-        // The same cycles come out on every host: only the program that counts them is part of the class.
-        let mut machine = Machine {
-            tools,
-            ..Machine::default()
-        };
-        if let Some(tool) = machine.tool(UNIT_MODEL) {
-            let digest = tool.sha256.clone();
-            machine.class.insert("unit-model".to_owned(), digest);
-        }
-        Ok(machine)
+        Ok(unit_model::machine(tools))
     }
 
     fn with_costs(&self, options: &Options, costs: &Families) -> Result<Options, OptionError> {
@@ -72,10 +56,6 @@ impl Target for Ipu21 {
 
     fn configure(&self, options: &Options, machine: &Machine) -> Result<Box<dyn Configured>, OptionError> {
         let options = IpuOptions::parse(options)?;
-        // Planning needs no program; a build without one names it and fails.
-        let binary = machine
-            .tool(UNIT_MODEL)
-            .map_or("layout-sweep", |tool| tool.path.as_str());
-        Ok(Box::new(Configuration::new(options, binary)))
+        Ok(Box::new(Configuration::new(options, unit_model::binary(machine))))
     }
 }

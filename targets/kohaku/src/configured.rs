@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use planner::network::Layer;
 use planner::{Assignment, Attributes, Plan, Refusal, Rules, Space, Value, Workload};
+use target_api::unit_model::Simulated;
 use target_api::{
     BuildFailure, BuildInfo, BuildUnit, Captured, CommandSpec, Configured, Estimator, Exclusive, Input, InputSet,
-    Level, Malformed, Measurement, NumericalError, Objective, Of, Pairing, Phase, RunRequest, Sample, SourceFile,
-    Support, Verdict,
+    Level, Malformed, Measurement, Objective, Pairing, Phase, RunRequest, Support, unit_model,
 };
 
 use crate::compile::{Compiled, compile};
@@ -18,13 +18,6 @@ use crate::plan::{self, OperationPlan};
 use crate::process::{BuildReport, REFERENCE_FILE, Request, RunReport, input_file, to_bits};
 use crate::timing::timing;
 use crate::{attention, data, express, space, traffic, work};
-
-/// Label of the only unit of a plan.
-const PROGRAM: &str = "program";
-/// What is built.
-const REQUEST_FILE: &str = "request.json";
-/// What a build leaves.
-const PROGRAM_FILE: &str = "program.json";
 
 /// Kohaku with its options.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,18 +53,6 @@ impl Configuration {
             },
             binary: binary.to_owned(),
             options,
-        }
-    }
-
-    fn command(&self, arguments: &[&str]) -> CommandSpec {
-        CommandSpec {
-            program: self.binary.clone(),
-            arguments: ["unit-model", "kohaku"]
-                .iter()
-                .chain(arguments)
-                .map(|word| (*word).to_owned())
-                .collect(),
-            environment: BTreeMap::new(),
         }
     }
 
@@ -232,24 +213,11 @@ impl Configured for Configuration {
                 .collect(),
             options: self.options.clone(),
         };
-        let text = serde_json::to_string(&request).map_err(|error| Refusal::new("request", error.to_string()))?;
-        Ok(vec![BuildUnit {
-            label: PROGRAM.to_owned(),
-            sources: vec![SourceFile {
-                path: REQUEST_FILE.to_owned(),
-                text,
-            }],
-            steps: vec![self.command(&["build", REQUEST_FILE, PROGRAM_FILE])],
-            artifact: PROGRAM_FILE.to_owned(),
-            inspect: vec![PROGRAM_FILE.to_owned()],
-        }])
+        Ok(vec![unit_model::build(&self.binary, self.target(), &request)?])
     }
 
     fn parse_build(&self, _: &BuildUnit, captured: &Captured) -> Result<BuildInfo, BuildFailure> {
-        let failed = |reason: String| BuildFailure::Failed { reason };
-        let text = captured.files.get(PROGRAM_FILE);
-        let text = text.ok_or_else(|| failed(format!("the build left no `{PROGRAM_FILE}`")))?;
-        match serde_json::from_str(text).map_err(|error| failed(format!("`{PROGRAM_FILE}`: {error}")))? {
+        match unit_model::built(captured)? {
             BuildReport::Refused { refusal } => Err(BuildFailure::Rejected {
                 reason: refusal.to_string(),
             }),
@@ -266,31 +234,11 @@ impl Configured for Configuration {
     }
 
     fn run(&self, request: &RunRequest<'_>) -> CommandSpec {
-        // An artifact that is missing keeps its name: the process then says what it can't read.
-        let program = request
-            .case
-            .artifacts
-            .get(PROGRAM)
-            .map_or(PROGRAM_FILE.into(), |path| path.display().to_string());
-        self.command(&["run", &program, &request.inputs.display().to_string()])
+        unit_model::run(&self.binary, self.target(), request, &[])
     }
 
     fn parse_run(&self, _: &Workload, captured: &Captured) -> Result<Measurement, Malformed> {
-        if captured.exit_code != Some(0) {
-            return Err(Malformed(format!("the unit model failed: {}", captured.stderr.trim())));
-        }
-        let report: RunReport = serde_json::from_str(&captured.stdout).map_err(|error| Malformed(error.to_string()))?;
-        let right = report.max_absolute.is_some_and(|error| error <= report.tolerance);
-        let verdict = if right {
-            Verdict::Correct
-        } else {
-            let found = report
-                .max_absolute
-                .map_or("a value is not finite".to_owned(), |error| error.to_string());
-            Verdict::Incorrect {
-                reason: format!("largest error {found}, allowed {}", report.tolerance),
-            }
-        };
+        let report: RunReport = unit_model::ran(captured)?;
         let grades = report.grade.map(|g| {
             [
                 ("error_p50", g.p50),
@@ -309,30 +257,22 @@ impl Configured for Configuration {
             kind: phase.kind,
             value: phase.cycles as f64,
         });
-        Ok(Measurement {
-            verdict,
-            error: Some(NumericalError {
-                max_absolute: report.max_absolute,
-                reference_rms: report.reference_rms,
-                tolerance: report.tolerance,
-                elements: report.elements,
-                calls: 1,
-            }),
-            samples: vec![Sample {
-                of: Of::Case,
-                warm_up: false,
-                value: report.cycles as f64,
-                phases: phases.collect(),
-                extra: BTreeMap::from([
-                    ("published_cycles".to_owned(), report.published_cycles as f64),
-                    ("real_span_cycles".to_owned(), report.real_span_cycles as f64),
-                    ("dram_words".to_owned(), report.dram_words as f64),
-                    ("cluster_flits".to_owned(), report.cluster_flits as f64),
-                ]),
-            }],
-            probes: Vec::new(),
+        Ok(Simulated {
+            cycles: report.cycles,
+            phases: phases.collect(),
+            extra: BTreeMap::from([
+                ("published_cycles".to_owned(), report.published_cycles as f64),
+                ("real_span_cycles".to_owned(), report.real_span_cycles as f64),
+                ("dram_words".to_owned(), report.dram_words as f64),
+                ("cluster_flits".to_owned(), report.cluster_flits as f64),
+            ]),
+            max_absolute: report.max_absolute,
+            reference_rms: report.reference_rms,
+            tolerance: report.tolerance,
+            elements: report.elements,
             facts: facts.collect(),
-        })
+        }
+        .into())
     }
 
     fn sample_unit(&self, column: &str) -> Option<String> {
