@@ -3,9 +3,14 @@ import ctypes
 import math
 import mmap
 import os
+import pathlib
 import platform
 import sys
 import time
+
+# The example declares what a kernel says of itself.
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "examples" / "exported-kernel"))
+from use_kernel import Description  # noqa: E402
 
 LIBRARY, NAME, PEAK, PAIRS, PEERS = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4]), sys.argv[5]
 ALLOWED = sorted(os.sched_getaffinity(0))
@@ -16,15 +21,6 @@ kernel = ctypes.CDLL(LIBRARY)
 peak = ctypes.CDLL(PEAK)
 peak.probe.restype = ctypes.c_double
 peak.probe_isa.restype = ctypes.c_char_p
-
-
-class Description(ctypes.Structure):
-    _fields_ = [
-        ("size", ctypes.c_size_t), ("about", ctypes.c_char_p), ("isa", ctypes.c_char_p), ("threads", ctypes.c_int),
-        ("products", ctypes.c_int), ("tokens", ctypes.c_long), ("inputs", ctypes.c_long), ("outputs", ctypes.c_long),
-        ("weight_rows", ctypes.POINTER(ctypes.c_long)), ("weight_columns", ctypes.POINTER(ctypes.c_long)),
-        ("gelu_after", ctypes.POINTER(ctypes.c_int)), ("x_floats", ctypes.c_size_t), ("alignment", ctypes.c_size_t),
-    ]
 
 
 def function(short, result, *arguments):

@@ -1,5 +1,6 @@
 //! Operands, and the reference result.
 
+use planner::space::SplitMix64;
 use planner::{Elementwise, GemmExtents, OperationKind, Workload};
 
 use crate::half;
@@ -13,23 +14,15 @@ pub struct Data {
     pub weights: Vec<Vec<f32>>,
 }
 
-/// `SplitMix64`.
-struct Random(u64);
+/// Numbers from a seed.
+struct Random(SplitMix64);
 
 impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
     /// Nearly normal, mean 0, variance 1: twelve uniform numbers added up, in whole numbers until the end.
     fn normal(&mut self) -> f64 {
         let sum: u64 = (0..3)
             .map(|_| {
-                let z = self.next();
+                let z = self.0.next_u64();
                 (z & 0xffff) + (z >> 16 & 0xffff) + (z >> 32 & 0xffff) + (z >> 48)
             })
             .sum();
@@ -52,7 +45,7 @@ impl Data {
     /// Operands of a workload from a seed: activations with variance 1, weights with that of `1 / inner`.
     #[must_use]
     pub fn new(workload: &Workload, seed: u64) -> Self {
-        let mut random = Random(seed);
+        let mut random = Random(SplitMix64::new(seed));
         let input = gemms(workload).next().map_or(0, |e| e.rows * e.inner);
         Self {
             input: random.matrix(input, 1.0),

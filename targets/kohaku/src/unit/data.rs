@@ -1,10 +1,12 @@
 //! Numbers to compute with.
 
+use planner::space::SplitMix64;
+
 use crate::numerics::half;
 
-/// A seeded generator (SplitMix64): the same numbers on every machine.
+/// A seeded generator: the same numbers on every machine.
 #[derive(Debug, Clone)]
-pub struct Random(u64);
+pub struct Random(SplitMix64);
 
 impl Random {
     /// The generator of a seed; different streams of one seed are independent.
@@ -13,20 +15,12 @@ impl Random {
         let mixed = stream.bytes().fold(seed ^ 0x9e37_79b9_7f4a_7c15, |hash, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
         });
-        Self(mixed)
-    }
-
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        Self(SplitMix64::new(mixed))
     }
 
     /// Uniform between 0 and 1, neither included.
     fn uniform(&mut self) -> f64 {
-        ((self.next() >> 12) as f64 + 0.5) / (1_u64 << 52) as f64
+        ((self.0.next_u64() >> 12) as f64 + 0.5) / (1_u64 << 52) as f64
     }
 
     /// Standard normal numbers times `scale`, rounded to float16.
