@@ -108,6 +108,12 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let Some(case) = case else {
         return Ok(ExitCode::Done);
     };
+    // Inputs and reference of large extents take minutes: a plan that can't be built needs none.
+    let its = freezing::workload(&planning, &selected.name)?;
+    if let Err(refusal) = planning.configured.legal(its, &case.assignment) {
+        print_refusal(&refusal.to_string(), &case.text, arguments.format)?;
+        return Ok(ExitCode::Done);
+    }
     planning.definition.measure.rounds = 1;
     planning.definition.measure.pairs = arguments.pairs;
     planning.definition.measure.finalists = 0;
@@ -127,11 +133,7 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
         "interrupted" => ExitCode::Interrupted,
         _ => ExitCode::SomeFailed,
     };
-    if arguments.format == Format::Json {
-        print_json(&trial)?;
-    } else {
-        show(&trial);
-    }
+    tell(&trial, arguments.format)?;
     Ok(code)
 }
 
@@ -148,7 +150,7 @@ fn named<'a>(
         }
     }
     if let Some(refused) = selection.refused.iter().find(|refused| refused.name == name) {
-        print_refusal(&refused.reason.to_string(), arguments.format)?;
+        print_refusal(&refused.reason.to_string(), &refused.name, arguments.format)?;
         let Some(first) = selection.workloads.first() else {
             return Err(Failure::usage("the definition has no workload"));
         };
@@ -191,7 +193,10 @@ fn planned<'a>(
     let assignment = assignment_from_toml(&path.display().to_string(), &text, &selected.space, base, whole)
         .map_err(|error| Failure::usage(error.to_string()))?;
     if let Err(refusal) = selected.space.judge(&assignment) {
-        print_refusal(&refusal.to_string(), arguments.format)?;
+        let text = planning
+            .configured
+            .text(freezing::workload(planning, &selected.name)?, &assignment);
+        print_refusal(&refusal.to_string(), &text, arguments.format)?;
         return Ok((selected, None));
     }
     let workload = freezing::workload(planning, &selected.name)?;
@@ -212,15 +217,21 @@ fn no_workload(selection: &Selection) -> Failure {
     Failure::usage(format!("`--workload`: expected one of {}", names.join(", ")))
 }
 
-fn print_refusal(reason: &str, format: Format) -> Result<(), Failure> {
+fn print_refusal(reason: &str, plan: &str, format: Format) -> Result<(), Failure> {
+    let trial = Trial {
+        outcome: "rejected".to_owned(),
+        reason: Some(reason.to_owned()),
+        plan: plan.to_owned(),
+        ..Trial::default()
+    };
+    tell(&trial, format)
+}
+
+fn tell(trial: &Trial, format: Format) -> Result<(), Failure> {
     if format == Format::Json {
-        return print_json(&Trial {
-            outcome: "rejected".to_owned(),
-            reason: Some(reason.to_owned()),
-            ..Trial::default()
-        });
+        return print_json(trial);
     }
-    print(&format!("rejected: {reason}"));
+    show(trial);
     Ok(())
 }
 

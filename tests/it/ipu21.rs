@@ -108,6 +108,11 @@ fn other_extents_are_counted_by_the_same_rules() {
         let plans = counted["legal_plans"][name].as_str().unwrap();
         assert!(plans.len() > 12, "{counted}");
     }
+    // Its input and reference would take minutes: what can't be built is refused before they are made.
+    let tried = bench.json(&["try", "cohorts/tenfold.toml", "--case", "all", "--format", "json"]);
+    assert_eq!(tried["outcome"], "rejected");
+    let reason = tried["reason"].as_str().unwrap();
+    assert!(reason.contains("operand-bytes") && reason.contains("586960"), "{tried}");
 }
 
 #[test]

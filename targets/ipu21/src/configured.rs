@@ -11,6 +11,7 @@ use target_api::{
     unit_model,
 };
 
+use crate::buildable::buildable;
 use crate::costs::CostTable;
 use crate::device::TILES;
 use crate::estimate::{CompactModel, ExpandedModel};
@@ -20,7 +21,7 @@ use crate::process::{BuildReport, INPUT_FILE, PROFILE_FILE, REFERENCE_FILE, Requ
 use crate::profile::{self, Profile};
 use crate::shards::oriented;
 use crate::unit::{Data, reference};
-use crate::{attributes, defaults, half, legal, screen, space};
+use crate::{attributes, defaults, half, screen, space};
 
 /// The fact that is the placed estimate.
 const PLACED: &str = "placed_cycles";
@@ -319,15 +320,7 @@ impl Configured for Configuration {
     }
 
     fn legal(&self, workload: &Workload, assignment: &Assignment) -> Result<(), Refusal> {
-        let products = crate::program::chain(workload)?;
-        for (at, (operation, extents, _)) in products.iter().enumerate() {
-            let geometry = attributes::geometry(operation, assignment)?;
-            legal::gemm(operation, *extents, &geometry)?;
-            if at + 1 < products.len() {
-                legal::payload(operation, *extents, &geometry)?;
-            }
-        }
-        Ok(())
+        buildable(workload, assignment).map(drop)
     }
 
     fn refusal_level(&self, rule: &str) -> Level {

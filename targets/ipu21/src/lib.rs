@@ -2,6 +2,7 @@
 
 pub mod attributes;
 pub mod beyond;
+pub mod buildable;
 pub mod configured;
 pub mod constraints;
 pub mod costs;

@@ -3,14 +3,12 @@
 use planner::{Assignment, Refusal, Workload};
 use target_api::{Answer, Why};
 
-use crate::attributes;
 use crate::beyond::{Beyond, Grain, Order, Sum};
+use crate::buildable::buildable;
 use crate::constraints::{operation, read, set};
-use crate::geometry::{Geometry, Orientation};
-use crate::program::Program;
+use crate::geometry::Geometry;
+use crate::legal;
 use crate::shards::{Axis, Shards};
-use crate::traffic::phases;
-use crate::{legal, mapping, unit};
 
 /// Further fields of a constraint text that ask for what no plan of this target can say.
 const UNDESCRIBED: &[(&str, &str, &str)] = &[
@@ -151,21 +149,12 @@ fn executed(workload: &Workload, name: &str, g: &Geometry, plan: &Assignment) ->
     let Some((at, (_, extents))) = gemms.iter().enumerate().find(|(_, (operation, _))| *operation == name) else {
         return Err(Refusal::new("operation", format!("`{name}` is no product")));
     };
+    // What is asked about comes before the other operations.
     legal::gemm(name, *extents, g)?;
     if at + 1 < gemms.len() {
         legal::payload(name, *extents, g)?;
     }
-    if g.orientation == Orientation::Swapped {
-        return Err(Refusal::new(
-            "transposed-exchange",
-            format!("`{name}` is swapped: exchanges that transpose blocks are not modelled"),
-        ));
-    }
-    let typed = attributes::plan(workload, plan)?;
-    let tiles = mapping::parse(&typed.mapping).map_err(|message| Refusal::new("tile-mapping", message))?;
-    let program = Program::new(workload, &typed.geometries, tiles)?;
-    let phases = phases(&program);
-    unit::check(&program, &phases)?;
+    let (_, phases) = buildable(workload, plan)?;
     let transfers: usize = phases.iter().map(|phase| phase.transfers.len()).sum();
     Ok(format!(
         "{} of {} tiles compute; {} exchange phases of {transfers} transfers; it fits in memory",

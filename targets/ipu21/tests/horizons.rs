@@ -92,5 +92,5 @@ fn sixteen_pairs_decide_how_long_a_gather_takes() {
     };
     assert_eq!(by(Knowledge::Final, Overflow::Apart), [29_567]);
     assert_eq!(by(Knowledge::Unmoved, Overflow::Behind), [29_817]);
-    assert_eq!(by(Knowledge::Unmoved, Overflow::BehindUnlevelled), [31_720]);
+    assert_eq!(by(Knowledge::Unmoved, Overflow::BehindUnchecked), [31_720]);
 }

@@ -1,10 +1,11 @@
 //! Questions about constraint texts: the rows of the published table of limits, and refusals with their numbers.
 
-use planner::Assignment;
-use target_api::{Constraints, Mapping, Why};
+use planner::select::{Step, select, trace};
+use planner::{Assignment, Definition};
+use target_api::{Constraints, Mapping, Target, Why};
 use target_ipu21::configured::Configuration;
 use target_ipu21::options::IpuOptions;
-use target_ipu21::{attributes, text, why};
+use target_ipu21::{Ipu21, attributes, text, why};
 
 mod common;
 use common::{DOWN, UP, siglip};
@@ -25,71 +26,103 @@ fn ask(constraint: &str) -> Why {
     why::why(&siglip(), constraint, &base()).expect("a constraint text")
 }
 
-/// Row, constraint, described, executed, what the published planner lacks.
-const ROWS: &[(&str, &str, bool, bool, &str)] = &[
-    ("balanced contiguous shards", DOWN, true, true, ""),
-    (
-        "different local K and C extents",
-        "2:4x24x14:14x1:48:interleaved:normal:complete:direct:k-grain-16",
-        true,
-        true,
-        "K ownership",
-    ),
-    (
-        "different local K and C extents",
-        "2:4x24x15:15x1:48:interleaved:normal:complete:direct:extents-inner-272+288",
-        false,
-        false,
-        "",
-    ),
-    (
-        "mixed row/column reduce-scatter",
-        "2:4x24x15:5x3:48:interleaved:normal:complete:direct",
-        true,
-        true,
-        "result factors 5x3",
-    ),
-    (
-        "axis-order changes",
-        "2:4x24x15:15x1:48:interleaved:normal:complete:direct:order-rows-inner-columns",
-        true,
-        true,
-        "grid order",
-    ),
-    (
-        "disjoint ownership",
-        "2:4x24x15:15x1:48:interleaved:normal:complete:direct:disjoint-rows",
-        false,
-        false,
-        "",
-    ),
-    (
-        "cyclic ownership",
-        "2:4x24x15:15x1:48:interleaved:normal:complete:direct:cyclic-rows",
-        false,
-        false,
-        "",
-    ),
-    (
-        "general local strides",
-        "2:4x24x15:15x1:48:interleaved:normal:complete:direct:stride-40",
-        false,
-        false,
-        "",
-    ),
+/// A row of the published table of limits, asked as a geometry of the down product (or, with `0:`, of the up product).
+struct Limit {
+    row: &'static str,
+    constraint: &'static str,
+    /// Whether it can be described, and executed.
+    answers: (bool, bool),
+    /// What the published planner lacks for it.
+    beyond: &'static str,
+    /// How far it comes in the published sweep, and a word of the reason; nothing where no plan can say it.
+    explored: Option<(Step, &'static str)>,
+}
+
+const LIMITS: &[Limit] = &[
+    Limit {
+        row: "balanced contiguous shards",
+        constraint: DOWN,
+        answers: (true, true),
+        beyond: "",
+        explored: Some((Step::Kept, "`historical`")),
+    },
+    Limit {
+        row: "different local K and C extents",
+        constraint: "2:4x24x14:14x1:48:interleaved:normal:complete:direct:k-grain-16",
+        answers: (true, true),
+        beyond: "K ownership",
+        explored: Some((Step::Space, "`down.beyond` = k-grain-16")),
+    },
+    Limit {
+        row: "different local K and C extents",
+        constraint: "2:4x24x15:15x1:48:interleaved:normal:complete:direct:extents-inner-272+288",
+        answers: (false, false),
+        beyond: "",
+        explored: None,
+    },
+    Limit {
+        row: "mixed row/column reduce-scatter",
+        constraint: "2:4x24x15:5x3:48:interleaved:normal:complete:direct",
+        answers: (true, true),
+        beyond: "result factors 5x3",
+        explored: Some((Step::Screen, "`down.result_columns`")),
+    },
+    Limit {
+        row: "axis-order changes",
+        constraint: "2:4x24x15:15x1:48:interleaved:normal:complete:direct:order-rows-inner-columns",
+        answers: (true, true),
+        beyond: "grid order",
+        explored: Some((Step::Space, "`down.beyond` = order-rows-inner-columns")),
+    },
+    Limit {
+        row: "disjoint ownership",
+        constraint: "2:4x24x15:15x1:48:interleaved:normal:complete:direct:disjoint-rows",
+        answers: (false, false),
+        beyond: "",
+        explored: None,
+    },
+    Limit {
+        row: "cyclic ownership",
+        constraint: "2:4x24x15:15x1:48:interleaved:normal:complete:direct:cyclic-rows",
+        answers: (false, false),
+        beyond: "",
+        explored: None,
+    },
+    Limit {
+        row: "general local strides",
+        constraint: "2:4x24x15:15x1:48:interleaved:normal:complete:direct:stride-40",
+        answers: (false, false),
+        beyond: "",
+        explored: None,
+    },
 ];
 
 #[test]
 fn the_published_table_of_limits() {
-    for (row, constraint, described, executed, beyond) in ROWS {
-        let told = ask(constraint);
-        assert_eq!(
-            (told.described.yes, told.executed.yes),
-            (*described, *executed),
-            "{row}: {told:?}"
+    let text = include_str!("../../../cohorts/siglip-mlp-ipu21.toml");
+    let definition = Definition::parse("siglip-mlp-ipu21.toml", text).unwrap();
+    let target = Ipu21
+        .configure(&definition.options, &target_api::Machine::default())
+        .unwrap();
+    let selection = select(&definition, target.as_ref()).unwrap();
+    let explored = |told: &Why| {
+        let plan = told.assignment.as_ref()?;
+        let trace = trace(
+            &definition,
+            target.as_ref(),
+            &selection,
+            "siglip-mlp",
+            &told.operation,
+            plan,
         );
-        assert_eq!(told.assignment.is_some(), *described, "{row}");
-        match *beyond {
+        Some(trace.unwrap())
+    };
+    for limit in LIMITS {
+        let row = limit.row;
+        let told = ask(limit.constraint);
+        let answers = (told.described.yes, told.executed.yes);
+        assert_eq!(answers, limit.answers, "{row}: {told:?}");
+        match limit.beyond {
             "" => assert!(told.beyond.is_empty(), "{row}: {:?}", told.beyond),
             words => assert!(
                 told.beyond.iter().any(|form| form.contains(words)),
@@ -97,16 +130,32 @@ fn the_published_table_of_limits() {
                 told.beyond
             ),
         }
+        let trace = explored(&told);
+        let came = trace.as_ref().map(|trace| trace.step);
+        assert_eq!(came, limit.explored.map(|(step, _)| step), "{row}: {trace:?}");
+        if let (Some(trace), Some((_, word))) = (trace, limit.explored) {
+            assert!(trace.why.contains(word), "{row}: {}", trace.why);
+        }
     }
-    assert_eq!(ask(ROWS[2].1).described.rule.as_deref(), Some("ownership"));
-    assert_eq!(ask(ROWS[7].1).described.rule.as_deref(), Some("storage"));
-    let uneven = ask(ROWS[1].1).described.why;
+    assert_eq!(ask(LIMITS[2].constraint).described.rule.as_deref(), Some("ownership"));
+    assert_eq!(ask(LIMITS[7].constraint).described.rule.as_deref(), Some("storage"));
+    let uneven = ask(LIMITS[1].constraint).described.why;
     assert!(uneven.contains("inner 3x320 + 11x304"), "{uneven}");
     let balanced = ask(UP).described.why;
     assert!(
         balanced.contains("rows 1x184 + 3x182; columns 85x48 + 7x32; inner 4x288"),
         "{balanced}"
     );
+
+    // What is screened and no case tells its rank, where it was dropped.
+    for (constraint, step) in [
+        ("0:5x92x3:3x1:48:interleaved:normal:complete:direct", Step::Rank),
+        ("0:4x92x4:4x1:48:interleaved:normal:batch-2:direct", Step::Screen),
+    ] {
+        let trace = explored(&ask(constraint)).unwrap();
+        assert_eq!(trace.step, step, "{constraint}: {trace:?}");
+        assert_eq!(trace.screened.is_some(), step == Step::Rank, "{constraint}: {trace:?}");
+    }
 }
 
 #[test]

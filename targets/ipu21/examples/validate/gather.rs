@@ -104,6 +104,10 @@ const WAYS: &[(&str, Way)] = &[
         policy(Knowledge::Final, Overflow::Behind),
     ),
     (
+        "order at unmoved addresses; left operands behind, pairs not levelled, paired transfers to them all the same",
+        policy(Knowledge::Unmoved, Overflow::BehindUnchecked),
+    ),
+    (
         "order at unmoved addresses; left operands behind, pairs not levelled",
         policy(Knowledge::Unmoved, Overflow::BehindUnlevelled),
     ),

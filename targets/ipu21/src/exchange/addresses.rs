@@ -24,9 +24,10 @@ pub enum Overflow {
     Apart,
     /// Directly behind the arriving weights, at the same address on both tiles of a pair, as paired transfers need it.
     Behind,
-    /// Directly behind the arriving weights of each tile. No paired transfer could write it where the tiles of a pair
-    /// differ: only there to see how much hangs on them.
+    /// Directly behind the arriving weights of each tile: where the tiles of a pair differ, no paired transfer writes it.
     BehindUnlevelled,
+    /// The same, with paired transfers where none could be: only there to see how much hangs on these tiles.
+    BehindUnchecked,
 }
 
 /// Addresses of the buffers of one phase.
@@ -38,6 +39,8 @@ pub struct Addresses {
     result: Vec<usize>,
     /// Bytes before the left operand of each tile, where it lies behind the arriving weights.
     left: Vec<Option<usize>>,
+    /// Whether both tiles of a pair must have one address for a paired transfer.
+    checked: bool,
 }
 
 impl Addresses {
@@ -98,6 +101,7 @@ impl Addresses {
             resident,
             result,
             left,
+            checked: overflow != Overflow::BehindUnchecked,
         }
     }
 
@@ -122,6 +126,13 @@ impl Addresses {
     #[must_use]
     pub fn same_place(&self, other: &Self) -> bool {
         self.base == other.base
+    }
+
+    /// Whether a place has the same address on both tiles of each pair, as paired transfers need it.
+    #[must_use]
+    pub fn level(&self, tiles: &[usize], place: Place) -> bool {
+        let same = |pair: &[usize]| pair.iter().all(|&tile| self.of(tile, place) == self.of(pair[0], place));
+        !self.checked || tiles.chunks(2).all(same)
     }
 
     /// Address of a place on a tile.

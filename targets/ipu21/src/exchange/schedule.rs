@@ -95,7 +95,7 @@ pub fn jobs(transfers: &[Transfer], addresses: &Addresses, paired: bool) -> Vec<
     transfers
         .iter()
         .map(|t| {
-            let paired = paired && paired_eligible(t);
+            let paired = paired && paired_eligible(t) && addresses.level(&t.destinations, t.to);
             let bytes = t.words * WORD_BYTES;
             let span = |start: usize| Span {
                 start,

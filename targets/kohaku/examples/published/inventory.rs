@@ -1,4 +1,4 @@
-//! Figures about the machine and about attention calls of SDXL; counts of networks are another crate's.
+//! Figures about the machine and about attention calls of SDXL; [`crate::network`] counts in networks.
 
 use serde_json::{Value, json};
 use target_kohaku::compile::compile;

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use crate::figure::{Agreement, Figure, Found, agreement, alike, figures};
-use crate::{accuracy, conversions, inventory, layouts, timings, whatif};
+use crate::{accuracy, conversions, inventory, layouts, network, timings, whatif};
 
 /// What is known of one figure.
 pub(crate) struct Row {
@@ -29,7 +29,6 @@ impl Row {
             }
             Found::Alike(_) => ("differs", "operands of the published run are not recorded".to_owned()),
             Found::Never(reason) => ("not reproducible", (*reason).to_owned()),
-            Found::Elsewhere(where_) => ("elsewhere", (*where_).to_owned()),
         }
     }
 }
@@ -42,7 +41,9 @@ fn find(figure: &Figure) -> Found {
         "accuracy" => accuracy::find(figure),
         _ => inventory::find(figure),
     };
-    found.unwrap_or(Found::Elsewhere("counted by the inventory of networks"))
+    found
+        .or_else(|| network::find(figure))
+        .unwrap_or_else(|| panic!("nobody looks for `{}`", figure.name))
 }
 
 pub(crate) fn rows() -> Vec<Row> {
@@ -76,7 +77,7 @@ pub(crate) fn table() -> String {
         let (verdict, reason) = row.verdict();
         let computed = match &row.found {
             Found::Value(value) | Found::Other(value, _) | Found::Alike(value) => text(value),
-            Found::Never(_) | Found::Elsewhere(_) => String::new(),
+            Found::Never(_) => String::new(),
         };
         let reason = if reason.is_empty() {
             String::new()

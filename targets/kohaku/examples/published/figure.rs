@@ -37,8 +37,6 @@ pub(crate) enum Found {
     Alike(Value),
     /// Not to be had from a model, for this reason.
     Never(&'static str),
-    /// Not computed by this crate: by whom else.
-    Elsewhere(&'static str),
 }
 
 /// Whether a computed value is a published one, to the digits that were published.

@@ -1,4 +1,4 @@
-//! Prints every published figure beside what this crate computes: `cargo run --release --example validate`.
+//! Prints every published figure beside what this crate computes: `cargo run --release --example published`.
 
 #![expect(clippy::print_stdout, reason = "it is there to print")]
 #![allow(missing_docs, clippy::missing_panics_doc, reason = "an example")]
@@ -9,6 +9,7 @@ mod conversions;
 mod figure;
 mod inventory;
 mod layouts;
+mod network;
 #[path = "../../tests/reference/mod.rs"]
 mod reference;
 mod timings;
