@@ -84,6 +84,7 @@ fn dataset(cases: usize) -> Dataset {
                 ("model".to_owned(), prediction(predicted, "cycles")),
                 ("score".to_owned(), prediction((predicted / 100.0).round(), "score")),
             ]),
+            unestimated: BTreeMap::new(),
             pairs: vec![Pair {
                 round: 0,
                 case: value,

@@ -12,7 +12,7 @@ pub use crate::across::{Across, OnWorkload, SinglePlan, WeightedSum};
 pub use crate::coverage::{Coverage, FailureRow, RefusedRow, ScreenedRow};
 use crate::dataset::{Attempt, Chosen, Consent, ErrorFigures, Outcome, PhaseFigure, Setup};
 pub use crate::drift::{DisturbedRound, Drift, DriftPoint, DriftTest};
-pub use crate::judgement::{AtK, Ends, EstimateRow, Judgement, LineFigure, PhaseJudgement, TieRule};
+pub use crate::judgement::{AtK, Ends, EstimateRow, Judgement, LineFigure, PhaseJudgement, TieRule, Unestimated};
 
 /// A median with its interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
@@ -204,6 +204,8 @@ pub struct WorkloadRow {
     pub winner: Option<Winner>,
     /// Each estimate, by name.
     pub estimates: Vec<EstimateRow>,
+    /// Estimates that have no value for some cases, by name.
+    pub unestimated: Vec<Unestimated>,
     /// What failed, and why.
     pub failures: Vec<FailureRow>,
     /// What was looked at.

@@ -176,6 +176,7 @@ fn collect_case(state: &CaseState, chosen: Chosen, manifest: &Manifest) -> Resul
         reason,
         attempts,
         estimates: predictions(state, manifest)?,
+        unestimated: case.unestimated.clone(),
         other: measured.other,
         pairs: measured.pairs,
         phases: measured.phases,

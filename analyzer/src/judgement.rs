@@ -6,6 +6,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use target_api::Moment;
 
+use crate::format::counted;
+
 /// A percentile bootstrap interval over the cases, at the level and with the resamples of the analysis.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 pub struct Ends {
@@ -137,6 +139,31 @@ pub struct PhaseJudgement {
     /// Cases are ranked by the normalised time of all phases of this kind, in the objective's unit.
     #[serde(flatten)]
     pub judgement: Judgement,
+}
+
+/// An estimate that has no value for some cases, which were run all the same.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Unestimated {
+    /// Its name.
+    pub estimate: String,
+    /// For how many cases it has none.
+    pub cases: usize,
+    /// The first of them, in the order of the cohort.
+    pub first: String,
+    /// Why it has none for that one.
+    pub why: String,
+}
+
+impl Unestimated {
+    /// `` `model` has no value for 2 cases; for `case-03`: division by zero ``.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let cases = counted(self.cases, "case");
+        format!(
+            "`{}` has no value for {cases}; for `{}`: {}",
+            self.estimate, self.first, self.why
+        )
+    }
 }
 
 /// How good one estimate is.

@@ -12,6 +12,7 @@ mod across;
 pub mod analysis;
 pub mod analyze;
 pub mod calibration;
+mod case_data;
 pub mod collect;
 pub mod compare;
 pub mod compared;

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use stats::order::{median, quantile};
 
 use crate::across::across;
-use crate::analysis::{Analysis, CaseRow, Coverage, Drift, FailureRow, Noise, RefusedRow, ScreenedRow, WorkloadRow};
+use crate::analysis::{
+    Analysis, CaseRow, Coverage, Drift, FailureRow, Noise, RefusedRow, ScreenedRow, Unestimated, WorkloadRow,
+};
 use crate::dataset::{CaseData, Dataset, Objective, Outcome, Pair, Setup, WorkloadData};
 use crate::drift::drift;
 use crate::error::AnalyzeError;
@@ -73,10 +75,29 @@ fn workload_row(workload: &WorkloadData, setup: &Setup) -> Result<WorkloadRow, A
         drift,
         winner: winner(workload, &cases, seed)?,
         estimates: estimates(workload, setup, control_value)?,
+        unestimated: unestimated(&workload.cases),
         failures: failures(&workload.cases),
         coverage: coverage(workload),
         cases,
     })
+}
+
+/// Which estimates have no value for some of the cases.
+fn unestimated(cases: &[CaseData]) -> Vec<Unestimated> {
+    let mut found: BTreeMap<&str, Unestimated> = BTreeMap::new();
+    for (case, (estimate, why)) in cases
+        .iter()
+        .flat_map(|case| case.unestimated.iter().map(move |it| (case, it)))
+    {
+        let first = || Unestimated {
+            estimate: estimate.clone(),
+            cases: 0,
+            first: case.name.clone(),
+            why: why.clone(),
+        };
+        found.entry(estimate).or_insert_with(first).cases += 1;
+    }
+    found.into_values().collect()
 }
 
 fn mark_disturbed(cases: &mut [CaseRow], drift: Option<&Drift>) {

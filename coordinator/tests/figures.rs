@@ -1,4 +1,5 @@
-//! What the coordinator itself costs: `cargo test --release -p layout-sweep-coordinator --test figures -- --ignored --nocapture`.
+//! What the coordinator itself costs: `cargo test --release -p layout-sweep-coordinator --test figures -- --ignored --nocapture
+//! --test-threads 1`.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests are tests too")]
 
 mod common;
@@ -11,10 +12,21 @@ use target_api::Exclusive;
 
 /// CPU time of this process alone, in seconds (children are not in it).
 fn cpu_seconds() -> f64 {
-    let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
-    let fields: Vec<&str> = stat.rsplit_once(')').unwrap().1.split_whitespace().collect();
-    let ticks: f64 = fields[11].parse::<f64>().unwrap() + fields[12].parse::<f64>().unwrap();
-    ticks / 100.0
+    common::cpu_time().as_secs_f64()
+}
+
+/// Median and 95 % quantile of what lies between one run and the next, in ms: by the clock, and of this process's CPU.
+fn between_runs(scene: &Scene) -> [(f64, f64); 2] {
+    let meter = scene.target.meter.lock().unwrap();
+    let quantiles = |mut steps: Vec<f64>| {
+        steps.sort_by(f64::total_cmp);
+        (steps[steps.len() / 2], steps[steps.len() * 95 / 100])
+    };
+    let steps = || meter.windows(2);
+    [
+        quantiles(steps().map(|w| (w[1].0 - w[0].0).as_secs_f64() * 1e3).collect()),
+        quantiles(steps().map(|w| (w[1].1 - w[0].1).as_secs_f64() * 1e3).collect()),
+    ]
 }
 
 #[test]
@@ -94,6 +106,11 @@ fn ten_thousand_cases() {
         "run: wall {:.2} ms and coordinator's CPU {:.2} ms per case",
         wall / cases,
         cpu / cases
+    );
+    let [wall, cpu] = between_runs(&scene);
+    println!(
+        "from one case to the next: wall median {:.2} ms (95 %: {:.2}), coordinator's CPU median {:.2} ms (95 %: {:.2})",
+        wall.0, wall.1, cpu.0, cpu.1
     );
     let begin = Instant::now();
     assert_eq!(scene.run().rounds_done, 0);

@@ -433,6 +433,11 @@ fn a_plan_for_which_an_estimate_has_no_value_is_a_case_without_it() {
     }
     assert_eq!(without, [2]);
     assert_eq!(runs(&bench, "cohorts/script").len(), 12, "every case is measured");
+    let report = fs_err::read_to_string(bench.path("reports/script/report.md")).unwrap();
+    assert!(
+        report.contains("- `m` has no value for 1 case; for `") && report.contains("division by zero"),
+        "{report}"
+    );
     let csv = fs_err::read_to_string(bench.path("reports/script/summary.csv")).unwrap();
     let mut rows = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());
     let head = rows.next().unwrap();

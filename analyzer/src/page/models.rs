@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::answer::case_link;
 use super::escape::text;
 use super::sections::list;
-use crate::analysis::{Analysis, EstimateRow, Judgement, WorkloadRow};
+use crate::analysis::{Analysis, EstimateRow, Judgement, Unestimated, WorkloadRow};
 use crate::format::{or_dash, percent, shown_unit, significant, value};
 use crate::report::{correlation, inversions, notes};
 
@@ -16,6 +16,7 @@ type Head<'a> = (&'a str, &'a str, bool);
 pub(crate) fn models(out: &mut String, analysis: &Analysis, workload: &WorkloadRow) {
     if workload.estimates.is_empty() {
         out.push_str("<p class=\"empty\">No case has an estimate.</p>");
+        list(out, &silent(workload));
         return;
     }
     let lines: Vec<String> = workload
@@ -34,6 +35,12 @@ pub(crate) fn models(out: &mut String, analysis: &Analysis, workload: &WorkloadR
         .collect();
     list(out, &lines);
     out.push_str("</details>");
+    list(out, &silent(workload));
+}
+
+/// Estimates that have no value for some cases, and why.
+fn silent(workload: &WorkloadRow) -> Vec<String> {
+    workload.unestimated.iter().map(Unestimated::words).collect()
 }
 
 fn table(out: &mut String, heads: &[Head<'_>], rows: &[Vec<String>]) {

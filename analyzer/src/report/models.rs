@@ -24,6 +24,7 @@ pub(crate) fn correlation(point: Option<f64>, ends: Option<Ends>, digits: usize)
 pub(crate) fn models(out: &mut String, analysis: &Analysis, workload: &WorkloadRow) {
     if workload.estimates.is_empty() {
         let _ = writeln!(out, "No case has an estimate.\n");
+        unestimated(out, workload);
         return;
     }
     order(out, analysis, workload);
@@ -32,6 +33,17 @@ pub(crate) fn models(out: &mut String, analysis: &Analysis, workload: &WorkloadR
         let _ = writeln!(out, "- {}: {}", name(&estimate.name), notes(estimate).join("; "));
     }
     out.push('\n');
+    unestimated(out, workload);
+}
+
+/// Estimates that are silent about some cases, and why.
+fn unestimated(out: &mut String, workload: &WorkloadRow) {
+    for silent in &workload.unestimated {
+        let _ = writeln!(out, "- {}", silent.words());
+    }
+    if !workload.unestimated.is_empty() {
+        out.push('\n');
+    }
 }
 
 /// How well each orders and predicts, for the whole time and for kinds of phases.

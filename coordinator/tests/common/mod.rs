@@ -27,6 +27,12 @@ pub fn launcher() -> Launcher {
     launcher
 }
 
+/// CPU time that this process alone has used (its children's is not in it).
+pub fn cpu_time() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec.try_into().unwrap())
+}
+
 pub fn shell(script: &str, mark: &str) -> CommandSpec {
     CommandSpec {
         program: "/bin/sh".to_owned(),

@@ -35,6 +35,8 @@ pub struct Scripted {
     pub harness_build: String,
     /// Whether cases of one script are one program. Else each tells the harness its name.
     pub anonymous: bool,
+    /// After each run: the clock, and the CPU time that this process alone had used by then.
+    pub meter: std::sync::Mutex<Vec<(std::time::Instant, Duration)>>,
 }
 
 impl Scripted {
@@ -45,6 +47,7 @@ impl Scripted {
                 .to_owned(),
             exclusive: Exclusive::Host,
             anonymous: false,
+            meter: std::sync::Mutex::default(),
             harness_build: "cp harness.sh \"$1\"; chmod +x \"$1\"".to_owned(),
         }
     }
@@ -181,6 +184,8 @@ impl Configured for Scripted {
     }
 
     fn parse_run(&self, _: &Workload, captured: &Captured) -> Result<Measurement, Malformed> {
+        let read = (std::time::Instant::now(), super::cpu_time());
+        self.meter.lock().unwrap().push(read);
         let mut measurement = Measurement {
             verdict: Verdict::Correct,
             error: None,

@@ -50,15 +50,22 @@ pub struct Configuration {
     pub analytic: Analytic,
 }
 
+/// Why there is no model of a machine.
+fn missing(isa: Isa, report: &MachineReport) -> String {
+    let largest = report.read_bandwidth.last().map_or(0, |point| point.bytes);
+    match (report.dram_gb_per_s, report.largest_cache_bytes) {
+        (None, Some(cache)) => format!(
+            "the rate of memory is not known: the largest set that could be read has {largest} bytes and the largest \
+             cache {cache}; a set of twice that may take a quarter of the free memory, so free some and run `layout-sweep doctor --refresh`"
+        ),
+        _ => format!("the machine's measured figures for {isa} are missing or not positive"),
+    }
+}
+
 impl Configuration {
     /// The configuration for a measured machine; fails in words when its figures can't be used.
     pub fn new(settings: Settings, report: &MachineReport, compiler: &str) -> Result<Self, String> {
-        let hardware = Hardware::new(report, settings.isa).ok_or_else(|| {
-            format!(
-                "the machine's measured figures for {} are missing or not positive",
-                settings.isa
-            )
-        })?;
+        let hardware = Hardware::new(report, settings.isa).ok_or_else(|| missing(settings.isa, report))?;
         let constants = Constants::default();
         Ok(Self {
             settings,

@@ -356,8 +356,11 @@ pub struct MachineReport {
     pub load_latency: Vec<LatencyPoint>,
     /// Where the levels end.
     pub knees: Knees,
-    /// Read bandwidth of the largest set.
-    pub dram_gb_per_s: f64,
+    /// Size of the largest cache of the measured core, if the system tells it.
+    pub largest_cache_bytes: Option<f64>,
+    /// Read bandwidth of the largest set, in 10^9 bytes per second; none where that set is less than twice the largest
+    /// cache, since its lines would come from there.
+    pub dram_gb_per_s: Option<f64>,
     /// How even the machine was just then.
     pub noise: Noise,
 }

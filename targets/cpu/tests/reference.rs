@@ -110,6 +110,28 @@ fn weights_keep_the_variance_of_activations() {
     assert!((variance - 1.0).abs() < 0.1, "{variance}");
 }
 
+/// The same data are timed and checked, so they must be such as change no speed: bits that can't be compressed, nothing
+/// that is zero (work that could be skipped) or denormal (work that takes a hundred times as long).
+#[test]
+fn operands_are_as_hard_as_real_ones() {
+    let data = arrays(&mlp(64, 96, 128), 7).unwrap();
+    for values in std::iter::once(&data.x).chain(&data.weights) {
+        assert!(values.iter().all(|value| value.is_normal()));
+        // The low 16 bits of a float32 are mantissa: their entropy per byte, of at most 8 bits.
+        let mut counts = [0_u32; 256];
+        for byte in values.iter().flat_map(|value| value.to_le_bytes().into_iter().take(2)) {
+            counts[usize::from(byte)] += 1;
+        }
+        let all = f64::from(counts.iter().sum::<u32>());
+        let shares = counts
+            .iter()
+            .filter(|count| **count > 0)
+            .map(|count| f64::from(*count) / all);
+        let entropy: f64 = -shares.map(|share| share * share.log2()).sum::<f64>();
+        assert!(entropy > 7.9, "{entropy} bits per byte");
+    }
+}
+
 #[test]
 fn impossible_extents_are_refused() {
     let huge = Workload {

@@ -211,3 +211,28 @@ fn the_machine_is_described_in_one_object() {
     assert!(report.core_hz > 1e8 && report.core_hz < 1e10, "{}", report.core_hz);
     assert_eq!(report.read_bandwidth.len(), report.load_latency.len());
 }
+
+/// A rate of memory that a cache delivered would be several times too high.
+#[test]
+fn the_rate_of_memory_comes_from_beyond_every_cache() {
+    let Some(shop) = workshop() else { return };
+    let text = shop
+        .harness(&target_cpu::harness::machine_arguments(support::cores()[0]))
+        .unwrap();
+    let report: target_cpu::harness::MachineReport = serde_json::from_str(&text).unwrap();
+    let largest = report.read_bandwidth.last().unwrap();
+    if let Some(rate) = report.dram_gb_per_s {
+        assert!((rate - largest.gb_per_s).abs() < f64::EPSILON * rate, "{rate}");
+        let cache = report.largest_cache_bytes.unwrap_or(0.0);
+        assert!(largest.bytes as f64 >= 2.0 * cache, "{} of {cache}", largest.bytes);
+    }
+    let described = |rate: Option<f64>| {
+        let report = target_cpu::harness::MachineReport {
+            dram_gb_per_s: rate,
+            ..report.clone()
+        };
+        target_cpu::estimate::Hardware::new(&report, shop.isa)
+    };
+    assert!(described(Some(10.0)).is_some());
+    assert_eq!(described(None), None, "nothing is made up for it");
+}

@@ -10,7 +10,8 @@
 #include "peak.h"
 #include "pool.h"
 
-enum { SETS = 13, SMALLEST_SET = 16 << 10, LINE_BYTES = 64, NOISE_PROBES = 25 };
+enum { LEAST_SETS = 13, MOST_SETS = 17, SMALLEST_SET = 16 << 10, LINE_BYTES = 64, NOISE_PROBES = 25 };
+static int sets = LEAST_SETS;
 static const double READ_NS = 12e6, CHASE_NS = 8e6, STRETCH_NS = 0.5e6;
 
 typedef float read_vec __attribute__((vector_size(32)));
@@ -93,6 +94,34 @@ static int read_number(int cpu, const char *what)
     return value;
 }
 
+/* Bytes of the largest cache of a processor as the system tells it; 0 where it does not. */
+static double largest_cache(int cpu)
+{
+    double largest = 0;
+    for (int index = 0; index < 10; index++) {
+        char path[128], unit = 0;
+        double size = 0;
+        snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/cache/index%d/size", cpu, index);
+        FILE *file = fopen(path, "r");
+        if (!file) break;
+        if (fscanf(file, "%lf%c", &size, &unit) >= 1)
+            largest = fmax(largest, size * (unit == 'K' ? 1024 : unit == 'M' ? 1 << 20 : 1));
+        fclose(file);
+    }
+    return largest;
+}
+
+/* Sets up to four times the largest cache, so that the last one comes from memory; a quarter of the free memory at most. */
+static int sets_beyond(double cache)
+{
+    const double room = (double)sysconf(_SC_AVPHYS_PAGES) * (double)sysconf(_SC_PAGESIZE) / 4;
+    int n = LEAST_SETS;
+    while (n < MOST_SETS && (double)((size_t)SMALLEST_SET << (n - 1)) < 4 * cache &&
+           (double)((size_t)SMALLEST_SET << n) <= room)
+        n++;
+    return n;
+}
+
 /* One processor of each distinct physical core that this process may use. */
 static void print_cores(void)
 {
@@ -143,7 +172,7 @@ static void print_noise(void)
 static void print_curve(const char *name, const char *unit, const double *values)
 {
     json_open(name, '[');
-    for (int i = 0; i < SETS; i++) {
+    for (int i = 0; i < sets; i++) {
         json_open(NULL, '{');
         json_integer("bytes", (long long)SMALLEST_SET << i);
         json_number(unit, values[i]);
@@ -176,11 +205,13 @@ static int machine_mode(int count, char **arguments)
     json_number("core_hz", core_hz());
     json_number("tsc_hz", tick_hz());
 
-    const size_t largest = (size_t)SMALLEST_SET << (SETS - 1);
+    const double cache = largest_cache(core < 0 ? 0 : core);
+    sets = sets_beyond(cache);
+    const size_t largest = (size_t)SMALLEST_SET << (sets - 1);
     float *data = map_huge(largest);
     const double huge = huge_bytes();
-    double bandwidth[SETS], latency[SETS];
-    for (int i = 0; i < SETS; i++) {
+    double bandwidth[MOST_SETS], latency[MOST_SETS];
+    for (int i = 0; i < sets; i++) {
         latency[i] = load_latency(data, (size_t)SMALLEST_SET << i);
         bandwidth[i] = read_bandwidth(data, (size_t)SMALLEST_SET << i);
     }
@@ -190,14 +221,14 @@ static int machine_mode(int count, char **arguments)
     print_curve("load_latency", "ns", latency);
 
     int l1 = 0, l2, l3;
-    while (l1 + 1 < SETS && latency[l1 + 1] <= 2.0 * latency[0]) l1++;
-    const int level2 = l1 + 2 < SETS ? l1 + 2 : SETS - 1;
+    while (l1 + 1 < sets && latency[l1 + 1] <= 2.0 * latency[0]) l1++;
+    const int level2 = l1 + 2 < sets ? l1 + 2 : sets - 1;
     l2 = level2;
     const double second = fmin(latency[level2 - 1], latency[level2]);
-    while (l2 + 1 < SETS && latency[l2 + 1] <= 2.75 * second) l2++;
-    const int level3 = l2 + 2 < SETS ? l2 + 2 : SETS - 1;
+    while (l2 + 1 < sets && latency[l2 + 1] <= 2.75 * second) l2++;
+    const int level3 = l2 + 2 < sets ? l2 + 2 : sets - 1;
     l3 = level3;
-    while (l3 + 1 < SETS && bandwidth[l3 + 1] >= 0.6 * bandwidth[level3]) l3++;
+    while (l3 + 1 < sets && bandwidth[l3 + 1] >= 0.6 * bandwidth[level3]) l3++;
     json_open("knees", '{');
     json_integer("l1_bytes", (long long)SMALLEST_SET << l1);
     json_integer("l2_bytes", (long long)SMALLEST_SET << l2);
@@ -206,7 +237,9 @@ static int machine_mode(int count, char **arguments)
               "largest power of two of bytes where: l1, the load latency is at most twice that of 16 KiB; l2, at most "
               "2.75 times the lower of those of 2 l1 and 4 l1; l3, the read bandwidth is at least 0.6 times that of 4 l2");
     json_close('}');
-    json_number("dram_gb_per_s", bandwidth[SETS - 1]);
+    json_number("largest_cache_bytes", cache > 0 ? cache : NAN);
+    /* A set that half lies in a cache says nothing of the memory behind it. */
+    json_number("dram_gb_per_s", (double)largest < 2 * cache ? NAN : bandwidth[sets - 1]);
     print_noise();
     json_close('}');
     putchar('\n');

@@ -55,7 +55,7 @@ impl Hardware {
             fill: [
                 clock_ghz / interpolate(&bandwidth, second)?,
                 clock_ghz / interpolate(&bandwidth, third)?,
-                clock_ghz / report.dram_gb_per_s,
+                clock_ghz / report.dram_gb_per_s?,
             ],
             latency: [
                 clock_ghz * interpolate(&latency, second)?,
