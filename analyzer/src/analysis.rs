@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use crate::across::{Across, OnWorkload, SinglePlan, WeightedSum};
+pub use crate::ceiling::Ceiling;
 pub use crate::coverage::{Coverage, FailureRow, RefusedRow, ScreenedRow};
 use crate::dataset::{Attempt, Chosen, Consent, ErrorFigures, Outcome, PhaseFigure, Setup};
 pub use crate::drift::{DisturbedRound, Drift, DriftPoint, DriftTest};
@@ -198,6 +199,8 @@ pub struct WorkloadRow {
     pub median_peak_gflops: Option<f64>,
     /// The control against itself; `null` where it was not measured, or where values do not vary.
     pub noise: Option<Noise>,
+    /// How well its measurements tell cases apart; `null` where values do not vary.
+    pub ceiling: Option<Ceiling>,
     /// The control over the sweep; `null` under 2 rounds.
     pub drift: Option<Drift>,
     /// The plan to take; `null` when nothing could be compared.

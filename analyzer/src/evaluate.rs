@@ -76,7 +76,7 @@ pub(crate) fn ratio_to_control(
 }
 
 /// The ratio by which a case is ranked, round by round: always 1 for the control ([`is_one`]).
-fn ratios_by_round(workload: &WorkloadData, case: &CaseData) -> Vec<f64> {
+pub(crate) fn ratios_by_round(workload: &WorkloadData, case: &CaseData) -> Vec<f64> {
     let ratios = case.ratios_by_round();
     if is_one(workload, case) {
         vec![1.0; ratios.len()]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use stats::interval::Bootstrap;
-use stats::noise::{halves, noise_ceiling, noise_ceiling_interval};
+use stats::noise::halves;
 use stats::order::{median, median_absolute_percentage_error, median_ratio};
 use stats::paired::flips;
 use stats::rank::{
@@ -14,12 +14,13 @@ use stats::regret::{cross_fitted_regret, regret, top_k};
 use stats::theil_sen::theil_sen;
 
 use crate::analysis::Figure;
+use crate::ceiling::ceiling;
 use crate::dataset::Objective;
 use crate::evaluate::comparable;
 use crate::judgement::{AtK, Ends, Judgement, LineFigure, TieRule};
 
 /// Cases that a resample draws for Spearman: all by weights, as long as that takes a second.
-const SPEARMAN: Draws = Draws {
+pub(crate) const SPEARMAN: Draws = Draws {
     all_up_to: 20_000,
     then: 2_000,
 };
@@ -82,11 +83,7 @@ pub(crate) fn judge(
         .unzip();
     let (tie_rule, tie_threshold, counts) = comparisons(samples, &predicted, &ranked, terms)?;
     let chosen = regret(&predicted, &ranked)?;
-    let rounds: Vec<&[f64]> = samples
-        .iter()
-        .map(|sample| sample.rounds.as_slice())
-        .filter(|rounds| rounds.len() >= 2)
-        .collect();
+    let ceiling = ceiling(samples.iter().map(|sample| sample.rounds.as_slice()), terms.plan);
     let named = |index: usize| samples[index].name.to_owned();
     let plan = terms.plan;
     Ok(Judgement {
@@ -96,15 +93,7 @@ pub(crate) fn judge(
         spearman_interval: spearman_interval(&predicted, &ranked, plan, SPEARMAN).ok().map(ends),
         kendall: kendall_tau_b(&predicted, &ranked),
         kendall_interval: kendall_interval(&predicted, &ranked, plan, KENDALL).ok().map(ends),
-        ceiling: noise_ceiling(&rounds).map(|found| found.ceiling),
-        ceiling_interval: noise_ceiling_interval(&rounds, plan, SPEARMAN)
-            .ok()
-            .map(|(lower, upper)| Ends {
-                lower,
-                upper,
-                drawn: SPEARMAN.of(rounds.len()),
-            }),
-        ceiling_samples: rounds.len(),
+        ceiling,
         tie_rule,
         tie_threshold,
         comparable_pairs: counts.comparable_pairs,

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use target_api::Moment;
 
+use crate::ceiling::Ceiling;
 use crate::format::counted;
 
 /// A percentile bootstrap interval over the cases, at the level and with the resamples of the analysis.
@@ -84,13 +85,9 @@ pub struct Judgement {
     pub kendall: Option<f64>,
     /// Its interval.
     pub kendall_interval: Option<Ends>,
-    /// About the highest Spearman that a perfect model would reach against measurements this noisy (odd against even
-    /// rounds, Spearman-Brown, square root; approximate), over the samples with at least 2 rounds; `null` when undefined.
-    pub ceiling: Option<f64>,
-    /// Its interval; approximate.
-    pub ceiling_interval: Option<Ends>,
-    /// Samples that the ceiling comes from.
-    pub ceiling_samples: usize,
+    /// About the highest Spearman that a perfect model would reach against measurements this noisy.
+    #[serde(flatten)]
+    pub ceiling: Ceiling,
     /// What makes two cases comparable.
     pub tie_rule: TieRule,
     /// The one threshold of all pairs, in what cases are ranked by (where more is better: in the objective's unit); `null`

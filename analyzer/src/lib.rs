@@ -13,6 +13,7 @@ pub mod analysis;
 pub mod analyze;
 pub mod calibration;
 mod case_data;
+pub mod ceiling;
 pub mod collect;
 pub mod compare;
 pub mod compared;

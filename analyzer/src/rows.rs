@@ -6,12 +6,15 @@ use stats::order::{median, quantile};
 
 use crate::across::across;
 use crate::analysis::{
-    Analysis, CaseRow, Coverage, Drift, FailureRow, Noise, RefusedRow, ScreenedRow, Unestimated, WorkloadRow,
+    Analysis, CaseRow, Ceiling, Coverage, Drift, FailureRow, Noise, RefusedRow, ScreenedRow, Unestimated, WorkloadRow,
 };
+use crate::ceiling::ceiling;
 use crate::dataset::{CaseData, Dataset, Objective, Outcome, Pair, Setup, WorkloadData};
 use crate::drift::drift;
 use crate::error::AnalyzeError;
-use crate::evaluate::{LEVEL, estimates, figure, normalised_median, ratio_to_control};
+use crate::evaluate::{
+    LEVEL, estimates, figure, no_judge, normalised_median, ratio_to_control, ratios_by_round, resampling,
+};
 use crate::places::places;
 use crate::winner::{RESAMPLES, winner};
 
@@ -72,6 +75,7 @@ fn workload_row(workload: &WorkloadData, setup: &Setup) -> Result<WorkloadRow, A
         control_value: control_value.map(|value| objective.shown(value)),
         median_peak_gflops: median_peak,
         noise: noise(workload)?,
+        ceiling: workload.varies.then(|| overall_ceiling(workload, seed)),
         drift,
         winner: winner(workload, &cases, seed)?,
         estimates: estimates(workload, setup, control_value)?,
@@ -80,6 +84,13 @@ fn workload_row(workload: &WorkloadData, setup: &Setup) -> Result<WorkloadRow, A
         coverage: coverage(workload),
         cases,
     })
+}
+
+/// The ceiling of any estimate over all cases that could judge one.
+fn overall_ceiling(workload: &WorkloadData, seed: u64) -> Ceiling {
+    let judges = workload.cases.iter().filter(|case| no_judge(case).is_none());
+    let rounds: Vec<Vec<f64>> = judges.map(|case| ratios_by_round(workload, case)).collect();
+    ceiling(rounds.iter().map(Vec::as_slice), resampling(seed))
 }
 
 /// Which estimates have no value for some of the cases.

@@ -195,7 +195,7 @@ fn estimate_row(name: String, judged: &Judgement) -> [String; 8] {
         name,
         judged.samples.to_string(),
         correlation(judged.spearman, judged.spearman_interval, 2),
-        or_dash(judged.ceiling, |rho| format!("{rho:.2}")),
+        or_dash(judged.ceiling.ceiling, |rho| format!("{rho:.2}")),
         or_dash(judged.regret_ratio, |ratio| format!("{ratio:.3}")),
         or_dash(first_ten, |at| format!("{:.3}", at.regret_ratio)),
         or_dash(judged.mdape_percent, |error| percent(error / 100.0)),

@@ -170,7 +170,7 @@ fn one_case() {
             model.whole.samples,
             model.whole.spearman,
             model.whole.kendall,
-            model.whole.ceiling
+            model.whole.ceiling.ceiling
         ),
         (1, None, None, None)
     );
@@ -178,7 +178,7 @@ fn one_case() {
     let report = text(&files, "report.md");
     assert!(report.contains("Keep the control"));
     assert!(report.contains("- 1 case: 1 chosen beforehand"));
-    assert!(report.contains("the ceiling is undefined: 1 sample with at least 2 rounds, 3 are needed"));
+    assert!(report.contains("the ceiling is undefined: 1 case with at least 2 rounds, 3 are needed"));
 }
 
 #[test]
@@ -198,7 +198,7 @@ fn all_tied() {
         (
             proxy.whole.spearman,
             proxy.whole.kendall,
-            proxy.whole.ceiling,
+            proxy.whole.ceiling.ceiling,
             proxy.whole.comparable_pairs
         ),
         (None, None, None, 0)

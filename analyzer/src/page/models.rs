@@ -93,7 +93,7 @@ fn order(out: &mut String, workload: &WorkloadRow) {
             text(of),
             judged.samples.to_string(),
             correlation(judged.spearman, judged.spearman_interval, 2),
-            correlation(judged.ceiling, judged.ceiling_interval, 2),
+            correlation(judged.ceiling.ceiling, judged.ceiling.ceiling_interval, 2),
             correlation(judged.kendall, judged.kendall_interval, 2),
             inversions(judged),
             or_dash(judged.bias, |bias| significant(bias, 3)),

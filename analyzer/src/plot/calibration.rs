@@ -142,7 +142,7 @@ fn heading(picture: &mut Picture, workload: &WorkloadRow, estimate: &EstimateRow
         counted(estimate.whole.samples, "case"),
         if estimate.whole.samples == 1 { "judges" } else { "judge" },
         or_dash(estimate.whole.spearman, |rho| format!("{rho:.2}")),
-        or_dash(estimate.whole.ceiling, |rho| format!("{rho:.2}")),
+        or_dash(estimate.whole.ceiling.ceiling, |rho| format!("{rho:.2}")),
         or_dash(estimate.whole.regret_ratio, |ratio| format!("{ratio:.3}")),
         or_dash(estimate.whole.bias, |bias| significant(bias, 3)),
         or_dash(estimate.whole.mdape_percent, |error| percent(error / 100.0)),

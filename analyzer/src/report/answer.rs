@@ -231,6 +231,13 @@ fn figures(out: &mut String, analysis: &Analysis, workload: &WorkloadRow, case: 
             noise.q95
         );
     }
+    if let Some(ceiling) = workload.ceiling.as_ref().filter(|_| workload.estimates.is_empty()) {
+        let _ = writeln!(
+            out,
+            "- Noise ceiling (derived): any estimate could be judged up to a Spearman of {}",
+            ceiling.words()
+        );
+    }
 }
 
 /// Text as a code block within a list, fenced by more backticks than it holds.

@@ -245,6 +245,7 @@ pub fn figures(analysis: &Analysis) -> Vec<(&'static str, &'static str, String)>
     let probed = any(&|workload| workload.median_peak_gflops.is_some());
     let judged = any(&|workload| !workload.estimates.is_empty());
     let is_there = |figure: &str| match figure {
+        "ceiling" => judged || any(&|workload| workload.ceiling.is_some()),
         "noise" => any(&|workload| workload.noise.is_some()),
         "GFLOP/s" => any(&|workload| workload.cases.iter().any(|case| case.gflops.is_some())),
         "normalised value" | "share of peak" | "disturbed probe" => probed,

@@ -83,7 +83,7 @@ fn order_row(
         crate::format::markdown(of),
         judged.samples.to_string(),
         correlation(judged.spearman, judged.spearman_interval, 3),
-        correlation(judged.ceiling, judged.ceiling_interval, 3),
+        correlation(judged.ceiling.ceiling, judged.ceiling.ceiling_interval, 3),
         correlation(judged.kendall, judged.kendall_interval, 3),
         inversions(judged),
         or_dash(judged.bias, |bias| significant(bias, 3)),
@@ -184,28 +184,14 @@ pub(crate) fn notes(estimate: &EstimateRow) -> Vec<String> {
             "{} of {} comparable pairs are predicted equal",
             judged.ties_predicted, judged.comparable_pairs
         ),
-        ceiling(judged),
+        format!("the ceiling is {}", judged.ceiling.words()),
     ];
     notes.extend(beyond(judged));
     notes
 }
 
-/// Where the ceiling comes from, or why there is none; see [`stats::noise::noise_ceiling`].
-fn ceiling(judged: &Judgement) -> String {
-    let samples = counted(judged.ceiling_samples, "sample");
-    match judged.ceiling {
-        Some(_) => format!("the ceiling comes from {samples}"),
-        None if judged.ceiling_samples < 3 => {
-            format!("the ceiling is undefined: {samples} with at least 2 rounds, 3 are needed")
-        }
-        None => format!(
-            "the ceiling is undefined: over {samples} even and odd rounds do not agree on an order, noise hides it"
-        ),
-    }
-}
-
 /// That an estimate orders as well as these measurements can tell.
 fn beyond(judged: &Judgement) -> Option<String> {
-    let (spearman, ceiling) = judged.spearman.zip(judged.ceiling)?;
+    let (spearman, ceiling) = judged.spearman.zip(judged.ceiling.ceiling)?;
     (spearman >= ceiling).then(|| "its order is as good as measurements this noisy can tell".to_owned())
 }
