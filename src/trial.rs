@@ -347,6 +347,15 @@ fn measured(outcome: &RunOutcome) -> Option<&Measurement> {
     }
 }
 
+/// Nanoseconds and cycles are whole; rates are not.
+fn quantity(value: f64) -> String {
+    if value.abs() >= 1000.0 {
+        format!("{value:.0}")
+    } else {
+        format!("{value:.4}")
+    }
+}
+
 fn show(trial: &Trial) {
     print(&format!("{}: {}", trial.outcome, trial.plan));
     if let Some(reason) = &trial.reason {
@@ -356,12 +365,7 @@ fn show(trial: &Trial) {
         return;
     };
     let number = |value: Option<f64>, digits: usize| value.map_or_else(|| "-".to_owned(), |v| format!("{v:.digits$}"));
-    // Nanoseconds and cycles are whole; rates are not.
-    let value = if value >= 1000.0 {
-        format!("{value:.0}")
-    } else {
-        format!("{value:.4}")
-    };
+    let value = quantity(value);
     let measured = if trial.pairs > 0 {
         let ratio = number(trial.ratio_to_control, 3);
         format!(
@@ -381,11 +385,11 @@ fn show(trial: &Trial) {
     let phases = trial
         .phases
         .iter()
-        .map(|p| vec![p.name.clone(), p.kind.clone(), format!("{:.0}", p.value)])
+        .map(|p| vec![p.name.clone(), p.kind.clone(), quantity(p.value)])
         .collect();
     print(&table(&["phase", "kind", &format!("median {unit}")], phases));
     for (name, value) in &trial.estimates {
-        print(&format!("modelled: {name} {value:.0}"));
+        print(&format!("modelled: {name} {}", quantity(*value)));
     }
     for (name, why) in &trial.unestimated {
         print(&format!("modelled: {name} has no value: {why}"));

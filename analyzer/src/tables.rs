@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 
 use crate::analysis::{Analysis, Judgement, WorkloadRow};
-use crate::dataset::Objective;
+use crate::dataset::Setup;
 use crate::format::{counted, filled, one_line, or_dash, percent, ratio_with_interval, shown_unit, significant, value};
 use crate::report::{
     achieves, consent_lines, correlation, coverage_lines, disturbed_line, drift_lines, inversions, origin_line,
@@ -13,7 +13,7 @@ use crate::report::{
 };
 
 /// Columns of a terminal that everything fits into.
-pub const WIDTH: u16 = 100;
+pub const WIDTH: u16 = 80;
 
 /// How many cases are listed.
 const BEST: usize = 10;
@@ -40,7 +40,7 @@ pub fn render(analysis: &Analysis) -> String {
             wrapped(&mut out, "by whom: ", &origin);
         }
         best(&mut out, analysis, workload);
-        answer(&mut out, &analysis.setup.objective, workload);
+        answer(&mut out, &analysis.setup, workload);
         estimates(&mut out, workload);
         failures(&mut out, workload);
         out.push('\n');
@@ -79,6 +79,7 @@ pub(crate) fn table(head: &[&str], numbers: std::ops::Range<usize>) -> Table {
         .set_width(WIDTH)
         .set_header(head);
     for (index, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((0, 1));
         if numbers.contains(&index) {
             column.set_cell_alignment(CellAlignment::Right);
         }
@@ -129,7 +130,7 @@ fn best(out: &mut String, analysis: &Analysis, workload: &WorkloadRow) {
     }
 }
 
-fn answer(out: &mut String, objective: &Objective, workload: &WorkloadRow) {
+fn answer(out: &mut String, setup: &Setup, workload: &WorkloadRow) {
     let Some(winner) = &workload.winner else {
         wrapped(
             out,
@@ -138,6 +139,7 @@ fn answer(out: &mut String, objective: &Objective, workload: &WorkloadRow) {
         );
         return;
     };
+    let objective = &setup.objective;
     let mut first = if winner.case == workload.control {
         format!("{}, {}.", one_line(&winner.case), role(workload))
     } else {
@@ -156,7 +158,7 @@ fn answer(out: &mut String, objective: &Objective, workload: &WorkloadRow) {
             role(workload)
         );
     }
-    let lines = verdict(objective, workload, winner, one_line, NAMED);
+    let lines = verdict(setup, workload, winner, one_line, NAMED);
     out.push('\n');
     wrapped(
         out,
@@ -170,14 +172,7 @@ fn estimates(out: &mut String, workload: &WorkloadRow) {
         return;
     }
     let head = [
-        "estimate",
-        "cases",
-        "Spearman",
-        "at most",
-        "regret",
-        "first 10",
-        "MdAPE",
-        "inversions",
+        "estimate", "cases", "Spearman", "at most", "regret", "first 10", "MdAPE", "inverted",
     ];
     let mut table = table(&head, 1..8);
     for estimate in &workload.estimates {

@@ -257,7 +257,7 @@ fn the_definition_may_give_a_tie_threshold_and_weights() {
     near(Some(sum.control), 40e6);
     near(Some(sum.best), 17e6);
     near(Some(sum.ratio), 17.0 / 40.0);
-    let said = tables::render(&analysis);
+    let said = tables::render(&analysis).replace("\n  ", " ");
     assert!(
         said.contains("they take 40.00 ms with their controls and 17.00 ms with each one's best: 0.425"),
         "{said}"

@@ -25,7 +25,11 @@ fn between_runs(scene: &Scene) -> [(f64, f64); 2] {
     let steps = || meter.windows(2);
     [
         quantiles(steps().map(|w| (w[1].0 - w[0].0).as_secs_f64() * 1e3).collect()),
-        quantiles(steps().map(|w| (w[1].1 - w[0].1).as_secs_f64() * 1e3).collect()),
+        quantiles(
+            steps()
+                .map(|w| (w[1].1.as_secs_f64() - w[0].1.as_secs_f64()) * 1e3)
+                .collect(),
+        ),
     ]
 }
 

@@ -47,7 +47,7 @@ pub(crate) fn answer(out: &mut String, input: &Input<'_>, workload: &WorkloadRow
         let pairs = counted(winner.ratio.samples, workload.counts());
         let _ = write!(out, "<li>The rounds that chose it said {said} ({pairs}).</li>");
     }
-    for line in verdict(&analysis.setup.objective, workload, winner, str::to_owned, usize::MAX) {
+    for line in verdict(&analysis.setup, workload, winner, str::to_owned, usize::MAX) {
         let _ = write!(out, "<li>{}</li>", folded(&line));
     }
     let _ = write!(out, "<li>Chosen because: {}</li></ul>", folded(&case.because));
@@ -132,7 +132,7 @@ fn figures(out: &mut String, analysis: &Analysis, workload: &WorkloadRow, winner
         let range = format!("{:.3} to {:.3}", noise.q05, noise.q95);
         all.push(("control against itself, 90 % of pairs", range, origin));
     }
-    if winner.case != workload.control && workload.varies {
+    if winner.case != workload.control && workload.varies && analysis.setup.imported.is_none() {
         let state = match winner.confirmed.len() {
             0 => "no".to_owned(),
             builds => format!("yes, {}", counted(builds, "fresh build")),

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::words::{achieves, times_as_fast};
 use crate::analysis::{Analysis, CaseRow, Winner, WorkloadRow};
-use crate::dataset::{Objective, Outcome};
+use crate::dataset::{Outcome, Setup};
 use crate::format::{counted, name, names, or_dash, percent, ratio_with_interval, shown_unit, significant, value};
 
 /// How many of those that tie are listed by simplicity.
@@ -13,7 +13,7 @@ const SIMPLEST: usize = 5;
 /// What can be said of the winner beyond its name, in short words, one per line; lists name `most` cases. Shared by
 /// report and terminal.
 pub(crate) fn verdict(
-    objective: &Objective,
+    setup: &Setup,
     workload: &WorkloadRow,
     winner: &Winner,
     show: impl Fn(&str) -> String,
@@ -83,15 +83,18 @@ pub(crate) fn verdict(
         lines.push(format!(
             "Confirmed by a fresh build that did not choose it ({}): {}, {}.",
             show(&confirmed.case),
-            achieves(objective, confirmed.ratio, role(workload), &objective.name),
+            achieves(&setup.objective, confirmed.ratio, role(workload), &setup.objective.name),
             counted(confirmed.ratio.samples, workload.counts())
         ));
     }
     // What does not vary can't flatter.
     if winner.confirmed.is_empty() && winner.case != workload.control && workload.varies {
-        lines.push(
-            "Not confirmed by a fresh build: the rounds that chose it also measured it, which flatters it.".to_owned(),
-        );
+        let line = if setup.imported.is_some() {
+            "The rounds that chose it also measured it, which flatters it."
+        } else {
+            "Not confirmed by a fresh build: the rounds that chose it also measured it, which flatters it."
+        };
+        lines.push(line.to_owned());
     }
     let unfinished = workload
         .cases
@@ -184,7 +187,7 @@ pub(crate) fn answer(out: &mut String, analysis: &Analysis, workload: &WorkloadR
         }
     }
     figures(out, analysis, workload, case);
-    for line in verdict(objective, workload, winner, name, usize::MAX) {
+    for line in verdict(&analysis.setup, workload, winner, name, usize::MAX) {
         let _ = writeln!(out, "- {line}");
     }
     let _ = writeln!(out, "- Chosen because: {}", crate::format::markdown(&case.because));

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::analysis::{Analysis, Ends, EstimateRow, Judgement, LineFigure, WorkloadRow};
 use crate::dataset::Objective;
-use crate::format::{UNDEFINED, counted, name, or_dash, percent, shown_unit, significant, table, value};
+use crate::format::{UNDEFINED, name, or_dash, percent, shown_unit, significant, table, value};
 
 /// Inversions of comparable pairs: `12 of 340`.
 pub(crate) fn inversions(judged: &Judgement) -> String {
