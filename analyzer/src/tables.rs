@@ -172,7 +172,7 @@ fn estimates(out: &mut String, workload: &WorkloadRow) {
         return;
     }
     let head = [
-        "estimate", "cases", "Spearman", "at most", "regret", "first 10", "MdAPE", "inverted",
+        "estimate", "n", "Spearman", "at most", "regret", "top 10", "MdAPE", "inverted",
     ];
     let mut table = table(&head, 1..8);
     for estimate in &workload.estimates {
