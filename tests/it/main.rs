@@ -8,6 +8,7 @@ mod browser;
 mod calibrate;
 mod command;
 mod explain;
+mod faults;
 mod frozen;
 mod import;
 mod inventory;
