@@ -20,6 +20,7 @@ fn an_import_is_analysed_and_never_continued() {
         "{shown}"
     );
     let (shown, _) = bench.expect(0, &["analyze", "cohorts/cache"]);
+    let shown = shown.replace("\n  ", " ");
     assert!(
         shown.contains("of cache.json") && shown.contains("build id driver 535"),
         "{shown}"
@@ -69,6 +70,7 @@ fn a_folder_of_the_published_sweep_is_analysed_with_its_estimates() {
         "{said}"
     );
     let (shown, _) = bench.expect(0, &["analyze", "cohorts/published-sweep"]);
+    let shown = shown.replace("\n  ", " ");
     assert!(
         shown.contains("down-22: 0.992") && shown.contains("build id 0123abcd"),
         "{shown}"
