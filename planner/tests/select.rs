@@ -419,3 +419,44 @@ fn every_bad_definition_is_explained() {
     }
     insta::assert_snapshot!(all);
 }
+
+#[test]
+fn each_workload_is_screened_over_the_values_that_it_has() {
+    let large = "[[workload]]\nname = \"large\"\nkind = \"mlp\"\ntokens = 600\nfeatures = 96\nhidden = 200\n";
+    let screened = |values: &str| {
+        let text = format!(
+            "{HEAD}{large}[explore]\nscreen = {{ \"up.rows\" = {values}, \"up.inner\" = [1] }}\nexhaustive = true\n"
+        );
+        let definition = Definition::parse("toy.toml", &text).unwrap();
+        select(&definition, &Toy(true))
+    };
+    let selection = screened("[2, 8]").unwrap();
+    let rows = |workload: &SelectedWorkload| -> BTreeSet<i64> {
+        let cases = workload.cases.iter();
+        cases
+            .filter_map(|case| case.assignment.get("up.rows").and_then(Value::as_integer))
+            .collect()
+    };
+    let [small, large] = &selection.workloads[..] else {
+        panic!("two workloads")
+    };
+    assert_eq!(
+        (rows(small), rows(large)),
+        (BTreeSet::from([2]), BTreeSet::from([2, 8]))
+    );
+    assert!(
+        small.notes.iter().any(|note| note.contains("`up.rows` can't be 8")),
+        "{:?}",
+        small.notes
+    );
+    assert!(large.notes.is_empty(), "{:?}", large.notes);
+
+    // A value that no workload has is a mistake, and so is a workload that has none of the values.
+    for (values, wrong) in [
+        ("[2, 9]", "`up.rows` can't be 9"),
+        ("[8]", "`up.rows` can't be 8 for workload `small`"),
+    ] {
+        let error = screened(values).unwrap_err().to_string();
+        assert!(error.contains(wrong), "{error}");
+    }
+}

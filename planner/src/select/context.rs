@@ -1,6 +1,7 @@
 //! One workload of a definition with its space: what selection works on.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use super::names::{operation_of, operations, unknown};
 use super::types::SelectError;
@@ -23,6 +24,8 @@ pub(super) struct Context<'a> {
     derived: BTreeSet<String>,
     /// Attributes of all workloads of the definition.
     known: BTreeSet<String>,
+    /// Domains that parameters have in all workloads of the definition.
+    domains: Arc<BTreeMap<String, Vec<Domain>>>,
 }
 
 impl<'a> Context<'a> {
@@ -30,6 +33,7 @@ impl<'a> Context<'a> {
     pub(super) fn all(definition: &'a Definition, rules: &'a dyn Rules) -> Result<Vec<Self>, SelectError> {
         let mut contexts = Vec::new();
         let mut known = BTreeSet::new();
+        let mut domains: BTreeMap<String, Vec<Domain>> = BTreeMap::new();
         for choice in &definition.workloads {
             let workload = &choice.workload;
             let refused = |refusal| SelectError::Workload {
@@ -48,6 +52,10 @@ impl<'a> Context<'a> {
                 .collect();
             known.extend(derived.iter().cloned());
             known.extend(space.parameters.iter().map(|parameter| parameter.name.clone()));
+            for parameter in &space.parameters {
+                let all = domains.entry(parameter.name.clone()).or_default();
+                all.push(parameter.domain.clone());
+            }
             let operations = operations(&space);
             let known = BTreeSet::new();
             contexts.push(Self {
@@ -59,10 +67,13 @@ impl<'a> Context<'a> {
                 operations,
                 derived,
                 known,
+                domains: Arc::default(),
             });
         }
+        let domains = Arc::new(domains);
         for context in &mut contexts {
             context.known.clone_from(&known);
+            context.domains = Arc::clone(&domains);
         }
         Ok(contexts)
     }
@@ -78,6 +89,14 @@ impl<'a> Context<'a> {
         } else {
             String::new()
         }
+    }
+
+    /// Whether a parameter can have a value in any workload of the definition.
+    pub(super) fn anywhere(&self, parameter: &str, value: &Value) -> bool {
+        let domains = self.domains.get(parameter).into_iter().flatten();
+        domains
+            .clone()
+            .any(|domain| domain.position(&admitted(domain, value)).is_some())
     }
 
     pub(super) fn text(&self, assignment: &Assignment) -> String {

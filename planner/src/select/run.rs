@@ -89,7 +89,8 @@ fn explored(
     base: (&str, &Assignment),
 ) -> Result<BTreeMap<String, BTreeMap<String, u64>>, SelectError> {
     let explore = &context.definition.explore;
-    let screen = Screen::new(context)?;
+    let mut screen = Screen::new(context)?;
+    board.notes.append(&mut screen.notes);
     let whole = explore.exhaustive.as_ref().filter(|wanted| wanted.wanted);
     let wanted = !explore.strata.is_empty() || !explore.joint.is_empty() || whole.is_some() || explore.random.is_some();
     // A workload may lack every screened attribute; then there is nothing to explore in it.

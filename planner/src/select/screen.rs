@@ -18,6 +18,8 @@ pub(super) struct Screen {
     free: BTreeMap<usize, Vec<Value>>,
     /// Parameters that the target computes, and where the definition says so.
     derived: BTreeMap<usize, Range<usize>>,
+    /// Values that only other workloads have, as notes.
+    pub(super) notes: Vec<String>,
 }
 
 impl Screen {
@@ -25,6 +27,7 @@ impl Screen {
         let mut screen = Self {
             free: BTreeMap::new(),
             derived: BTreeMap::new(),
+            notes: Vec::new(),
         };
         for starred in [true, false] {
             let entries = context.definition.explore.screen.iter();
@@ -49,8 +52,12 @@ impl Screen {
             self.derived.insert(at, choices.span.clone());
             return Ok(());
         };
-        let values: Vec<Value> = values.iter().map(|value| admitted(&parameter.domain, value)).collect();
-        if let Some(value) = values.iter().find(|value| parameter.domain.position(value).is_none()) {
+        let (values, others): (Vec<Value>, Vec<Value>) = values
+            .iter()
+            .map(|value| admitted(&parameter.domain, value))
+            .partition(|value| parameter.domain.position(value).is_some());
+        let foreign = others.iter().find(|value| !context.anywhere(&parameter.name, value));
+        if let Some(value) = foreign.or_else(|| others.first().filter(|_| values.is_empty())) {
             let message = format!(
                 "`{}` can't be {value}{}: expected {}",
                 parameter.name,
@@ -58,6 +65,14 @@ impl Screen {
                 parameter.domain.words()
             );
             return Err(context.definition.error(&choices.span, message).into());
+        }
+        if !others.is_empty() {
+            let words: Vec<String> = others.iter().map(ToString::to_string).collect();
+            self.notes.push(format!(
+                "`{}` can't be {} here, only in other workloads: not screened",
+                parameter.name,
+                words.join(", ")
+            ));
         }
         self.free.insert(at, values);
         Ok(())

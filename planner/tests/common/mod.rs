@@ -37,7 +37,9 @@ impl Rules for Toy {
                 ));
             }
             let at = space.parameters.len();
-            let range = Domain::Range { start: 1, stop: 6 };
+            // Large extents can be split further.
+            let stop = if extents.rows > 500 { 8 } else { 6 };
+            let range = Domain::Range { start: 1, stop };
             space.parameters.push(Parameter {
                 name: format!("{operation}.rows"),
                 domain: range,

@@ -21,6 +21,9 @@ const WIDTHS: [SearchWidth; 4] = [
     width(400, 65_536, 256, 8),
 ];
 
+/// What the four numbers of a width are.
+const WIDTH: &str = "shortlist / beam / expanded / finalists";
+
 const fn width(shortlist: usize, beam: usize, expanded: usize, finalists: usize) -> SearchWidth {
     SearchWidth {
         shortlist,
@@ -54,8 +57,16 @@ pub(crate) fn section(cases: &[Case]) -> Section {
     best.sort_by_key(|(_, cycles)| *cycles);
     let (best_name, best_cycles) = best.first().cloned().ok_or("no cases")?;
     let mut rows = Vec::new();
+    let mut costs = Vec::new();
     for found in each(&WIDTHS, |width| search(&workload, &table_after, *width, &[])) {
         let found = found.map_err(|refusal| refusal.to_string())?;
+        let looked_at = found.steps.iter().map(|step| number(step.looked_at));
+        costs.push((
+            found.steps.iter().map(|step| step.name.clone()).collect::<Vec<_>>(),
+            std::iter::once(words_of(found.width))
+                .chain(looked_at)
+                .collect::<Vec<_>>(),
+        ));
         let first = found.finalists.first().ok_or("a search found nothing")?;
         let placed = first
             .estimates
@@ -77,16 +88,21 @@ pub(crate) fn section(cases: &[Case]) -> Section {
             format!("{:+.2} %", error(ran.cycles, best_cycles)),
         ]);
     }
+    let (names, _) = costs.first().ok_or("no searches")?;
+    let header: Vec<&str> = std::iter::once(WIDTH).chain(names.iter().map(String::as_str)).collect();
+    let costs: Vec<Vec<String>> = costs.iter().map(|(_, row)| row.clone()).collect();
     Ok(format!(
-        "# Choosing without running\n\nThe search of `plan --select` looks at every geometry in the normal orientation \
-         ({} prices); its choice is run on the unit model afterwards and compared with the best of the published plans on the \
-         same unit model: {best_name}, {} simulated cycles. A choice is better by more than the model's own error when the \
-         difference exceeds the errors of the training cases in `ipu21-validation.md`.\n{}{}",
+        "# Choosing without running\n\nWritten by `scripts/validate-ipu21 reports/reference search`. The search of `plan \
+         --select` looks at every geometry in the normal orientation ({} prices); its choice is run on the unit model \
+         afterwards and compared with the best of the published plans on the same unit model: {best_name}, {} simulated \
+         cycles. A choice is better by more than the model's own error when the difference exceeds the errors of the \
+         training cases in `ipu21-validation.md`.\n{}\nWhat each search looked at, step by step: its cost, whatever the \
+         machine.\n{}{}",
         "`after`",
         number(best_cycles),
         table(
             &[
-                "shortlist / beam / expanded / finalists",
+                WIDTH,
                 "choice",
                 "placed (modelled)",
                 "simulated",
@@ -94,6 +110,7 @@ pub(crate) fn section(cases: &[Case]) -> Section {
             ],
             &rows
         ),
+        table(&header, &costs),
         automatic()?
     ))
 }

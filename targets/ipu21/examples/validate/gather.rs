@@ -226,18 +226,16 @@ pub(crate) fn section() -> Section {
 const CONCLUSION: &str = "\
 * *Addresses.* A left operand fills 7 memory elements of 16 KiB (114,688 bytes), the standard region has 112,928 free beside \
 its support: it has to lie in the interleaved region. Directly behind the arriving weights it shares an element with the \
-results that are sent. With pairs of tiles not levelled this comes within 1.5 % of all four published gathers and tells \
-standard from interleaved weights as the hardware does. It can't be the rule all the same: tiles of 16 pairs own results of \
-different sizes, so that their left operands would lie at different addresses, and a paired transfer writes both to the same \
-one. Ordinary transfers to these tiles would take about 33,000 cycles, more than the published 31,382. Levelled, the same \
-rule is little better than the one in force: sixteen pairs move a gather by 1,900 cycles.\n\
+results that are sent. Were pairs of tiles not levelled and written by paired transfers all the same, all four published \
+gathers would come out within 1.5 %, and standard weights apart from interleaved ones as on the hardware. It can't be the rule: \
+tiles of 16 pairs own results of different sizes, so that their left operands would lie at different addresses, and a paired \
+transfer writes both to the same one. With ordinary transfers where the addresses differ (the row below it) it is far too long, \
+levelled it is no better than the one in force: sixteen pairs decide.\n\
 * *Order.* An order made at the final addresses is too good, one that knows nothing of them is nearest on the standard \
 weights, one made before residents are moved is nearest on the interleaved ones. Starts and ends of the first layout as the \
-order of the second miss by up to 20 %.\n\
-* *Replay.* Keeping first offsets as lower limits changes nothing.\n\
-* Tried once and not made anew here: keeping every row encodable at each step (the published compiler's answer to an order \
-that can't be encoded) changes transpose 92 alone, from 38,214 to 38,190 in the order at final addresses; operands aligned to \
-8, 16, 32 or 64 bytes, and residents behind everything else: no difference, or below 30,000 for both memories.\n\n\
+order of the second miss by most.\n\
+* *Replay.* Keeping first offsets as lower limits changes nothing.\n\n\
 Nothing was adopted. The order at unmoved addresses has a smaller mean error and tells the memories apart, but by far too \
-much, and it misses the standard weights, on which most of the published plans hang, by 5.8 %. Not modelled, because their \
-rules are not public: the final addresses of the published builds, and the repair of an order around its critical chain.\n";
+much, and it misses the standard weights, on which most of the published plans hang. Not modelled, because their rules are not \
+public: the final addresses of the published builds, the published compiler's answer to an order that can't be encoded, and \
+its repair of an order around the critical chain.\n";
