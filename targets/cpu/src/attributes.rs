@@ -143,7 +143,7 @@ fn wrong(name: &str, value: &Value, expected: &str) -> Refusal {
     Refusal::new("attribute-value", message)
 }
 
-fn count(name: &str, value: &Value) -> Result<u32, Refusal> {
+pub(crate) fn count(name: &str, value: &Value) -> Result<u32, Refusal> {
     value
         .as_integer()
         .and_then(|n| u32::try_from(n).ok())
@@ -151,13 +151,18 @@ fn count(name: &str, value: &Value) -> Result<u32, Refusal> {
         .ok_or_else(|| wrong(name, value, "a whole number of at least 1"))
 }
 
-fn truth(name: &str, value: &Value) -> Result<bool, Refusal> {
+pub(crate) fn truth(name: &str, value: &Value) -> Result<bool, Refusal> {
     value
         .as_boolean()
         .ok_or_else(|| wrong(name, value, "`true` or `false`"))
 }
 
-fn word<T>(name: &str, value: &Value, parse: impl Fn(&str) -> Option<T>, words: &[&str]) -> Result<T, Refusal> {
+pub(crate) fn word<T>(
+    name: &str,
+    value: &Value,
+    parse: impl Fn(&str) -> Option<T>,
+    words: &[&str],
+) -> Result<T, Refusal> {
     value
         .as_text()
         .and_then(parse)

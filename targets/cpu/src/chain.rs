@@ -31,6 +31,16 @@ fn extents(name: &str, e: GemmExtents) -> Result<Extents, Refusal> {
     }
 }
 
+/// Refuses the name of an operation that the harness's command line can't hold.
+pub(crate) fn check_name(name: &str) -> Result<(), Refusal> {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+    if name.is_empty() || name.len() > LONGEST_NAME || name == "-" || !name.bytes().all(plain) {
+        let message = format!("operation `{name}`: a name has 1 to {LONGEST_NAME} letters, digits, `-` or `_`");
+        return refuse("operation-name", message);
+    }
+    Ok(())
+}
+
 /// The products of `workload`, in order.
 ///
 /// Refused: no product or more than 16, a workload that begins with an element-wise step or has two in a row, extents
@@ -39,11 +49,7 @@ pub fn products(workload: &Workload) -> Result<Vec<Product>, Refusal> {
     let mut products: Vec<Product> = Vec::new();
     for operation in &workload.operations {
         let name = operation.name.as_str();
-        let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
-        if name.is_empty() || name.len() > LONGEST_NAME || name == "-" || !name.bytes().all(plain) {
-            let message = format!("operation `{name}`: a name has 1 to {LONGEST_NAME} letters, digits, `-` or `_`");
-            return refuse("operation-name", message);
-        }
+        check_name(name)?;
         let last = products.last_mut();
         match (operation.kind, last) {
             (OperationKind::Gemm(own), last) => {
@@ -80,7 +86,7 @@ pub fn products(workload: &Workload) -> Result<Vec<Product>, Refusal> {
                 return refuse("elementwise", format!("`{name}` must follow a product directly"));
             }
             (OperationKind::Attention(_), _) => {
-                let message = format!("`{name}` is an attention: this target compiles chains of products");
+                let message = format!("`{name}` is an attention: this target compiles it alone, or chains of products");
                 return refuse("attention", message);
             }
         }

@@ -10,5 +10,8 @@ mod source;
 mod store;
 mod tables;
 
+pub(crate) use activation::{limit, vector_preamble};
+pub(crate) use group::group_macro;
+
 pub use activation::gelu_source;
 pub use source::gemm_source;

@@ -10,15 +10,22 @@ use target_api::{
 };
 
 use crate::assembly;
+use crate::attention::attributes::plan_from as attention_plan_from;
+use crate::attention::codegen::attention_source;
+use crate::attention::facts::Context;
+use crate::attention::geometry::AttentionPlan;
+use crate::attention::problem::{Attention, attends, attention};
+use crate::attention::rules;
+use crate::attention::run::{arguments as attention_operands, tolerance as attention_tolerance};
 use crate::attributes::{plan_attributes, plan_from};
 use crate::chain::products;
 use crate::codegen::gemm_source;
 use crate::compile::{FLAGS, compile_steps, harness_step};
 use crate::estimate::{Analytic, Constants, Hardware, Proxy};
-use crate::export::exported;
+use crate::export::{exported, exported_attention};
 use crate::facts::{GemmContext, contexts};
 use crate::geometry::CpuPlan;
-use crate::harness::{self, MachineReport, PlanObjects, harness_sources, run_arguments};
+use crate::harness::{self, MachineReport, PlanObjects, attention_arguments, harness_sources, run_arguments};
 use crate::inputs::{INPUT_FILE, REFERENCE_FILE, inputs, weights_file};
 use crate::isa::Isa;
 use crate::options::Settings;
@@ -88,11 +95,66 @@ impl Configuration {
         }
     }
 
+    /// The typed plan of an attention with its name and extents; what no rule allows is refused.
+    fn legal_attention(&self, workload: &Workload, plan: &Plan) -> Result<(Attention, AttentionPlan), Refusal> {
+        let own = attention(workload)?;
+        let plan = attention_plan_from(&own.name, &plan.attributes, self.settings.threads)?;
+        match rules::first_broken(self.settings.isa, plan.threads, own.extents, &plan.geometry) {
+            Some(refused) => Err(Refusal::new(refused.rule, refused.message)),
+            None => Ok((own, plan)),
+        }
+    }
+
+    /// Name and source of the object of an attention.
+    fn attention_source(&self, workload: &Workload, plan: &Plan) -> Result<(String, String), Refusal> {
+        let (own, plan) = self.legal_attention(workload, plan)?;
+        let source = attention_source(Context {
+            isa: self.settings.isa,
+            threads: plan.threads,
+            extents: own.extents,
+            geometry: &plan.geometry,
+        });
+        Ok((own.name, source))
+    }
+
+    /// What is told of a kernel, and what its figure needs.
+    fn with_needs(&self, about: &[String], threads: u32) -> Vec<String> {
+        let cores: Vec<String> = self.settings.cores.iter().map(ToString::to_string).collect();
+        let needs = format!(
+            "what the figure needs: gcc or clang with {}; all memory in 2 MiB pages (madvise, MADV_HUGEPAGE); {threads} \
+             worker(s) pinned, there to core(s) {}",
+            FLAGS.join(" "),
+            cores.join(", ")
+        );
+        about.iter().cloned().chain([needs]).collect()
+    }
+
+    /// What the object `label` is built from.
+    fn unit(&self, label: &str, text: String) -> Result<BuildUnit, Refusal> {
+        let header = harness_sources().into_iter().find(|(path, _)| *path == HEADER);
+        let (_, header) = header.ok_or_else(|| Refusal::new("sources", format!("`{HEADER}` is missing")))?;
+        let source = |path: &str, text: String| SourceFile {
+            path: path.to_owned(),
+            text,
+        };
+        Ok(BuildUnit {
+            label: label.to_owned(),
+            sources: vec![source("gemm.c", text), source(HEADER, header.to_owned())],
+            steps: compile_steps(self.settings.isa, &self.compiler, ".")
+                .into_iter()
+                .map(command)
+                .collect(),
+            artifact: "gemm.so".to_owned(),
+            inspect: vec![ASSEMBLY.to_owned()],
+        })
+    }
+
     fn objects(&self, built: &Built<'_>, workload: &Workload) -> PlanObjects {
+        // An attention's plan has no products; what it says of workers and `carry` is read the same way.
         let plan = plan_from(workload, &built.plan.attributes, self.settings.threads);
         let (threads, carry) = plan.map_or((self.settings.threads, false), |plan| (plan.threads, plan.carry));
         // An object that is missing keeps its place: the harness then says which one it can't load.
-        let object = |(name, _): (&str, _)| {
+        let object = |name: &str| {
             built
                 .artifacts
                 .get(name)
@@ -102,9 +164,15 @@ impl Configuration {
         PlanObjects {
             threads,
             carry,
-            objects: workload.gemms().map(object).collect(),
+            objects: built_operations(workload).map(object).collect(),
         }
     }
+}
+
+/// Operations that are objects of their own.
+fn built_operations(workload: &Workload) -> impl Iterator<Item = &str> {
+    let attentions = workload.attentions().map(|(name, _)| name);
+    workload.gemms().map(|(name, _)| name).chain(attentions)
 }
 
 /// The harness, for kernels of `isa`.
@@ -172,8 +240,11 @@ impl Configured for Configuration {
 
     fn plan(&self, workload: &Workload, assignment: &Assignment) -> Plan {
         // The space lists parameters as they count fastest; people read attributes as the geometry has them.
-        let typed = plan_from(workload, assignment, self.settings.threads);
-        let own = typed.as_ref().map_or_else(|_| assignment.clone(), plan_attributes);
+        let typed = (!attends(workload)).then(|| plan_from(workload, assignment, self.settings.threads));
+        let own = match typed {
+            Some(Ok(plan)) => plan_attributes(&plan),
+            _ => assignment.clone(),
+        };
         let derived = self.derived(workload, assignment);
         let mut attributes = own;
         for (name, value) in derived.iter() {
@@ -199,28 +270,14 @@ impl Configured for Configuration {
     }
 
     fn build(&self, workload: &Workload, plan: &Plan) -> Result<Vec<BuildUnit>, Refusal> {
+        if attends(workload) {
+            let (name, source) = self.attention_source(workload, plan)?;
+            return Ok(vec![self.unit(&name, source)?]);
+        }
         let (products, plan) = self.legal_plan(workload, plan)?;
-        let header = harness_sources().into_iter().find(|(path, _)| *path == HEADER);
-        let (_, header) = header.ok_or_else(|| Refusal::new("sources", format!("`{HEADER}` is missing")))?;
         let contexts = contexts(self.settings.isa, &products, &plan);
-        let source = |path: &str, text: String| SourceFile {
-            path: path.to_owned(),
-            text,
-        };
-        let unit = |((name, _), context): (&(String, _), &GemmContext<'_>)| BuildUnit {
-            label: name.clone(),
-            sources: vec![
-                source("gemm.c", gemm_source(context)),
-                source(HEADER, header.to_owned()),
-            ],
-            steps: compile_steps(self.settings.isa, &self.compiler, ".")
-                .into_iter()
-                .map(command)
-                .collect(),
-            artifact: "gemm.so".to_owned(),
-            inspect: vec![ASSEMBLY.to_owned()],
-        };
-        Ok(plan.gemms.iter().zip(&contexts).map(unit).collect())
+        let unit = |((name, _), context): (&(String, _), &GemmContext<'_>)| self.unit(name, gemm_source(context));
+        plan.gemms.iter().zip(&contexts).map(unit).collect()
     }
 
     fn parse_build(&self, unit: &BuildUnit, captured: &Captured) -> Result<BuildInfo, BuildFailure> {
@@ -258,12 +315,11 @@ impl Configured for Configuration {
         let weights = products
             .iter()
             .map(|product| request.inputs.join(weights_file(&product.name)));
-        let arguments = run_arguments(&harness::RunRequest {
-            products: &products,
-            x: request.inputs.join(INPUT_FILE),
-            weights: weights.collect(),
-            reference: request.inputs.join(REFERENCE_FILE),
-            tolerance: tolerance(&products),
+        let attention = attends(workload).then(|| attention(workload).ok()).flatten();
+        let calls = harness::Calls {
+            tolerance: attention
+                .as_ref()
+                .map_or_else(|| tolerance(&products), |own| attention_tolerance(own.extents)),
             cores: self.settings.cores.clone(),
             pairs: request.pairs,
             warm_case: true,
@@ -271,7 +327,17 @@ impl Configured for Configuration {
             control,
             case,
             profile: Some(request.case_dir.join(PROFILE_FILE)),
-        });
+        };
+        let arguments = match attention {
+            Some(own) => attention_arguments(attention_operands(&own, request.inputs), &calls),
+            None => run_arguments(&harness::RunRequest {
+                products: &products,
+                x: request.inputs.join(INPUT_FILE),
+                weights: weights.collect(),
+                reference: request.inputs.join(REFERENCE_FILE),
+                calls,
+            }),
+        };
         let program = request
             .harness
             .map_or_else(|| "./harness".to_owned(), |path| path.display().to_string());
@@ -293,17 +359,20 @@ impl Configured for Configuration {
         name: &str,
         about: &[String],
     ) -> Result<Vec<SourceFile>, Refusal> {
-        let (products, plan) = self.legal_plan(workload, plan)?;
-        let cores: Vec<String> = self.settings.cores.iter().map(ToString::to_string).collect();
-        let mut about = about.to_vec();
-        about.push(format!(
-            "what the figure needs: gcc or clang with {}; all memory in 2 MiB pages (madvise, MADV_HUGEPAGE); \
-             {} worker(s) pinned, there to core(s) {}",
-            FLAGS.join(" "),
-            plan.threads,
-            cores.join(", ")
-        ));
-        let kernel = exported(self.settings.isa, &products, &plan, name, &about);
+        let isa = self.settings.isa;
+        let kernel = if attends(workload) {
+            let (own, plan) = self.legal_attention(workload, plan)?;
+            let context = Context {
+                isa,
+                threads: plan.threads,
+                extents: own.extents,
+                geometry: &plan.geometry,
+            };
+            exported_attention(context, name, &self.with_needs(about, plan.threads))
+        } else {
+            let (products, plan) = self.legal_plan(workload, plan)?;
+            exported(isa, &products, &plan, name, &self.with_needs(about, plan.threads))
+        };
         let file = |extension: &str, text: String| SourceFile {
             path: format!("{name}.{extension}"),
             text,

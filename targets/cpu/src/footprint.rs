@@ -1,6 +1,6 @@
 //! How much memory a workload needs, known before anything is allocated.
 
-use planner::{OperationKind, Refusal, Workload};
+use planner::{AttentionExtents, OperationKind, Refusal, Workload};
 
 /// Bytes that one workload may need in all: 8 GiB. Fixed, so that a cohort means the same on every machine.
 pub const MOST_BYTES: u128 = 8 << 30;
@@ -28,8 +28,8 @@ impl Footprint {
         let input = match workload.operations.first().map(|operation| operation.kind) {
             Some(OperationKind::Gemm(e)) => area(e.rows, e.inner),
             Some(OperationKind::Elementwise { rows, columns, .. }) => area(rows, columns),
-            // Refused before anything is allocated.
-            Some(OperationKind::Attention(_)) | None => 0,
+            Some(OperationKind::Attention(e)) => return Self::of_attention(&e),
+            None => 0,
         };
         let (mut read, mut weights, mut results, mut last) = (0_u128, 0_u128, 0_u128, input);
         for (_, e) in workload.gemms() {
@@ -43,6 +43,23 @@ impl Footprint {
             inputs: sum(&[input, weights]).saturating_mul(2 * FLOAT32),
             reference: sum(&[input, results, last]).saturating_mul(FLOAT64),
             packed: sum(&[read, weights, results]).saturating_mul(2 * FLOAT32),
+        }
+    }
+
+    /// Queries, keys and values stand for input and weights. Partial results of key splits and a worker's scratch depend
+    /// on the plan and are not in it.
+    fn of_attention(e: &AttentionExtents) -> Self {
+        let volume = |heads: u64, rows: u64, columns: u64| {
+            let rows = u128::from(heads).saturating_mul(u128::from(rows));
+            rows.saturating_mul(u128::from(columns))
+        };
+        let queries = volume(e.heads, e.queries, e.width);
+        let stored = volume(e.kv_heads, e.keys, e.width.saturating_add(e.value_width));
+        let result = volume(e.heads, e.queries, e.value_width);
+        Self {
+            inputs: queries.saturating_add(stored).saturating_mul(2 * FLOAT32),
+            reference: result.saturating_mul(2 * FLOAT64),
+            packed: stored.saturating_add(result).saturating_mul(2 * FLOAT32),
         }
     }
 

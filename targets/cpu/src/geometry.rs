@@ -186,6 +186,8 @@ macro_rules! words {
     };
 }
 
+pub(crate) use words;
+
 words!(Orientation { Orientation::Normal => "normal", Orientation::Swapped => "swapped" });
 words!(Weights { Weights::RowMajor => "row-major", Weights::Panels => "panels" });
 words!(Activations { Activations::InPlace => "in-place", Activations::Packed => "packed" });

@@ -11,8 +11,9 @@ pub const ABI: u32 = 1;
 
 /// Sources of the harness, by file name; `harness.c` is the one to compile, `layout_sweep.h` is what objects include.
 #[must_use]
-pub fn harness_sources() -> [(&'static str, &'static str); 11] {
+pub fn harness_sources() -> [(&'static str, &'static str); 12] {
     [
+        ("attention.h", include_str!("c/attention.h")),
         ("clock.h", include_str!("c/clock.h")),
         ("harness.c", include_str!("c/harness.c")),
         ("json.h", include_str!("c/json.h")),
@@ -49,6 +50,13 @@ pub struct RunRequest<'a> {
     pub weights: Vec<PathBuf>,
     /// The expected result, float64 little-endian, `[tokens][features of the last product]`.
     pub reference: PathBuf,
+    /// What is called, and how.
+    pub calls: Calls,
+}
+
+/// What a run calls, and how: the same for chains of products and attentions.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Calls {
     /// Largest error of one value, relative to the RMS of the reference.
     pub tolerance: f64,
     /// Cores to pin workers to, the first worker first.
@@ -68,25 +76,16 @@ pub struct RunRequest<'a> {
     pub profile: Option<PathBuf>,
 }
 
-/// Arguments of the harness for one run, without the program's name.
+/// Arguments of the harness for one run of a chain of products, without the program's name.
 #[must_use]
 pub fn run_arguments(request: &RunRequest<'_>) -> Vec<String> {
-    let cores: Vec<String> = request.cores.iter().map(ToString::to_string).collect();
     let tokens = request.products.first().map_or(0, |product| product.extents.tokens);
     let mut arguments = vec![
         "run".to_owned(),
         format!("x={}", request.x.display()),
         format!("reference={}", request.reference.display()),
-        format!("tolerance={:e}", request.tolerance),
         format!("tokens={tokens}"),
-        format!("cores={}", cores.join(",")),
-        format!("pairs={}", request.pairs),
-        format!("warm_case={}", u8::from(request.warm_case)),
-        format!("case_first={}", u8::from(request.case_first)),
     ];
-    if let Some(path) = &request.profile {
-        arguments.push(format!("profile={}", path.display()));
-    }
     for (product, weights) in request.products.iter().zip(&request.weights) {
         let activation = product.activation.as_deref().unwrap_or("-");
         let (inner, features) = (product.extents.inner, product.extents.features);
@@ -96,17 +95,44 @@ pub fn run_arguments(request: &RunRequest<'_>) -> Vec<String> {
             weights.display()
         ));
     }
-    let plans = [("control", Some(&request.control)), ("case", request.case.as_ref())];
-    for (label, plan) in plans.into_iter().filter_map(|(label, plan)| Some((label, plan?))) {
-        arguments.push(format!("{label}.threads={}", plan.threads));
-        arguments.push(format!("{label}.carry={}", u8::from(plan.carry)));
-        arguments.extend(
-            plan.objects
-                .iter()
-                .map(|object| format!("{label}.object={}", object.display())),
-        );
-    }
+    arguments.extend(request.calls.arguments());
     arguments
+}
+
+/// Arguments of the harness for one run of an attention, whose own arguments are given (see [`crate::attention::run`]).
+#[must_use]
+pub fn attention_arguments(own: Vec<String>, calls: &Calls) -> Vec<String> {
+    let mut arguments = vec!["run".to_owned()];
+    arguments.extend(own);
+    arguments.extend(calls.arguments());
+    arguments
+}
+
+impl Calls {
+    fn arguments(&self) -> Vec<String> {
+        let cores: Vec<String> = self.cores.iter().map(ToString::to_string).collect();
+        let mut arguments = vec![
+            format!("tolerance={:e}", self.tolerance),
+            format!("cores={}", cores.join(",")),
+            format!("pairs={}", self.pairs),
+            format!("warm_case={}", u8::from(self.warm_case)),
+            format!("case_first={}", u8::from(self.case_first)),
+        ];
+        if let Some(path) = &self.profile {
+            arguments.push(format!("profile={}", path.display()));
+        }
+        let plans = [("control", Some(&self.control)), ("case", self.case.as_ref())];
+        for (label, plan) in plans.into_iter().filter_map(|(label, plan)| Some((label, plan?))) {
+            arguments.push(format!("{label}.threads={}", plan.threads));
+            arguments.push(format!("{label}.carry={}", u8::from(plan.carry)));
+            arguments.extend(
+                plan.objects
+                    .iter()
+                    .map(|object| format!("{label}.object={}", object.display())),
+            );
+        }
+        arguments
+    }
 }
 
 /// Arguments of the harness in mode `machine`, measured on one core.

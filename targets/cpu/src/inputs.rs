@@ -7,6 +7,8 @@ use planner::space::SplitMix64;
 use planner::{GemmExtents, OperationKind, Refusal, Workload};
 use target_api::{Input, InputSet};
 
+use crate::attention::data as attention;
+use crate::attention::problem::attends;
 use crate::reference::reference;
 
 /// File of the workload's input, float32 little-endian, `[rows][inner]` of the first product.
@@ -122,6 +124,9 @@ pub fn arrays(workload: &Workload, seed: u64) -> Result<Arrays, Refusal> {
 /// Input files and reference result of `workload`; `threads` decides how fast, never what. Refused: an empty workload,
 /// and one whose memory passes [`crate::footprint::MOST_BYTES`].
 pub fn inputs(workload: &Workload, seed: u64, threads: usize) -> Result<InputSet, Refusal> {
+    if attends(workload) {
+        return attention::inputs(workload, seed, threads);
+    }
     crate::footprint::check(workload)?;
     let arrays = arrays(workload, seed)?;
     let result = reference(workload, &arrays, threads)?;
@@ -145,7 +150,7 @@ pub fn inputs(workload: &Workload, seed: u64, threads: usize) -> Result<InputSet
     Ok(InputSet { files })
 }
 
-fn float32(values: &[f32]) -> Vec<u8> {
+pub(crate) fn float32(values: &[f32]) -> Vec<u8> {
     values.iter().flat_map(|value| value.to_le_bytes()).collect()
 }
 

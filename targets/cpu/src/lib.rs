@@ -1,6 +1,7 @@
 //! The CPU as a target: plans become C.
 
 pub mod assembly;
+pub mod attention;
 pub mod attributes;
 pub mod blocks;
 pub mod chain;

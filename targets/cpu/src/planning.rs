@@ -2,6 +2,8 @@
 
 use planner::{Assignment, Attributes, GemmExtents, Refusal, Rules, Space, Value, Workload};
 
+use crate::attention::planning as attention;
+use crate::attention::problem::attends;
 use crate::attributes::{THREADS, gemm_from, plan_attributes, plan_from};
 use crate::chain::products;
 use crate::configured::Configuration;
@@ -41,7 +43,7 @@ impl Configuration {
 
 /// A whole number below 2^53.
 #[expect(clippy::cast_possible_truncation, reason = "counts are whole and far below 2^53")]
-fn whole(value: f64) -> Value {
+pub(crate) fn whole(value: f64) -> Value {
     Value::Integer(value as i64)
 }
 
@@ -51,6 +53,9 @@ impl Rules for Configuration {
     }
 
     fn defaults(&self, workload: &Workload) -> Result<Assignment, Refusal> {
+        if attends(workload) {
+            return attention::defaults(workload, &self.settings);
+        }
         let plan = default_plan(&products(workload)?, &self.settings);
         // Workers are an option of the target, not a choice of the plan.
         let all = plan_attributes(&plan);
@@ -62,13 +67,19 @@ impl Rules for Configuration {
     }
 
     fn text(&self, workload: &Workload, assignment: &Assignment) -> String {
+        if attends(workload) {
+            return attention::text(workload, assignment, self.settings.threads);
+        }
         match plan_from(workload, assignment, self.settings.threads) {
             Ok(plan) => plan_text(&plan),
             Err(refusal) => refusal.to_string(),
         }
     }
 
-    fn operation_text(&self, _workload: &Workload, operation: &str, assignment: &Assignment) -> String {
+    fn operation_text(&self, workload: &Workload, operation: &str, assignment: &Assignment) -> String {
+        if attends(workload) {
+            return attention::operation_text(operation, assignment);
+        }
         match gemm_from(operation, assignment) {
             Ok(geometry) => gemm_text(operation, &geometry),
             Err(refusal) => refusal.to_string(),
@@ -76,6 +87,9 @@ impl Rules for Configuration {
     }
 
     fn derived(&self, workload: &Workload, assignment: &Assignment) -> Attributes {
+        if attends(workload) {
+            return attention::derived(workload, assignment, &self.settings);
+        }
         let threads = (THREADS.to_owned(), Value::from(self.settings.threads));
         let gemms = workload.gemms().filter_map(|(name, extents)| {
             let geometry = gemm_from(name, assignment).ok()?;
@@ -85,6 +99,10 @@ impl Rules for Configuration {
     }
 
     fn proxy(&self, workload: &Workload, operation: &str, assignment: &Assignment) -> f64 {
+        if attends(workload) {
+            let models = (&self.analytic.hardware, &self.analytic.constants);
+            return attention::proxy(workload, operation, assignment, &self.settings, models);
+        }
         let extents = workload
             .gemms()
             .find(|(name, _)| *name == operation)

@@ -47,10 +47,12 @@ pub fn measurement(workload: &Workload, captured: &Captured) -> Result<Measureme
         .collect::<Result<_, _>>()?;
     let finite = case.iter().all(|call| call.error.non_finite == 0);
     let largest = case.iter().map(|call| call.error.max_abs).fold(0.0, f64::max);
-    let elements = workload
-        .gemms()
+    let of_products = workload.gemms().last().map(|(_, e)| e.rows * e.columns);
+    let of_attention = workload
+        .attentions()
         .last()
-        .map_or(0, |(_, extents)| extents.rows * extents.columns);
+        .map(|(_, e)| e.heads * e.queries * e.value_width);
+    let elements = of_products.or(of_attention).unwrap_or(0);
     Ok(Measurement {
         verdict: verdict(&report, of),
         error: Some(NumericalError {

@@ -19,7 +19,7 @@ pub struct Refused {
 /// `None`: the rule is kept.
 pub type Verdict = Option<Refused>;
 
-fn refuse_if(wrong: bool, rule: &'static str, message: impl FnOnce() -> String) -> Verdict {
+pub(crate) fn refuse_if(wrong: bool, rule: &'static str, message: impl FnOnce() -> String) -> Verdict {
     wrong.then(|| Refused {
         rule,
         message: message(),

@@ -1,11 +1,13 @@
 //! All plans of a workload: parameters with domains, and the rules between them.
 
-mod build;
+pub(crate) mod build;
 mod constraints;
-mod domains;
+pub(crate) mod domains;
 
 use planner::{Refusal, Space, Workload};
 
+use crate::attention::problem::attends;
+use crate::attention::space as attention;
 use crate::chain::products;
 use crate::options::Settings;
 use build::Builder;
@@ -19,6 +21,9 @@ pub use domains::{MOST_COLUMN_BLOCKS, MOST_INNER_BLOCKS, MOST_ROW_BLOCKS, defaul
 /// inner steps; the tile mapping transposes groups that divide the column blocks; carried products have one kernel
 /// height, a multiple of the row blocks of the one before, and a whole number of the first one's for each worker.
 pub fn space(workload: &Workload, settings: &Settings) -> Result<Space, Refusal> {
+    if attends(workload) {
+        return attention::space(workload, settings);
+    }
     let products = products(workload)?;
     crate::footprint::check(workload)?;
     let mut builder = Builder::default();

@@ -16,30 +16,10 @@ mod support;
 use std::path::{Path, PathBuf};
 
 use support::plans::covering;
-use support::{Problem, compiler, execute, native_isa, problem};
+use support::{Problem, SANITIZE, compiler, compilers, execute, native_isa, problem, words};
 use target_cpu::export::exported;
 use target_cpu::geometry::CpuPlan;
 use target_cpu::isa::Isa;
-
-/// Compilers at hand: the one that sweeps use, and clang. On CI clang must be there.
-fn compilers() -> Vec<String> {
-    let Some(cc) = compiler() else { return Vec::new() };
-    let there = |name: &str| execute(&[name.to_owned(), "--version".to_owned()], Path::new("/")).is_ok();
-    if there("clang") {
-        return vec![cc, "clang".to_owned()];
-    }
-    assert_ne!(
-        std::env::var("CI").as_deref(),
-        Ok("true"),
-        "clang is missing: this test can't be left out on CI"
-    );
-    println!("SKIPPED: no clang, exported kernels are compiled by `{cc}` alone");
-    vec![cc]
-}
-
-fn words(list: &[&str]) -> Vec<String> {
-    list.iter().map(|word| (*word).to_owned()).collect()
-}
 
 /// Writes, compiles and runs one exported plan; panics with what went wrong.
 fn check(folder: &Path, cc: &str, isa: Isa, problem: &Problem, plan: &CpuPlan, flags: &[&str]) {
@@ -71,9 +51,6 @@ fn check(folder: &Path, cc: &str, isa: Isa, problem: &Problem, plan: &CpuPlan, f
     );
     assert!(said.contains("right\n"), "{said}\n{plan:#?}");
 }
-
-/// Compiling takes its time with the sanitizers: not for every plan.
-const SANITIZE: &[&str] = &["-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
 
 #[test]
 fn exported_plans_compile_without_warnings_and_are_right() {

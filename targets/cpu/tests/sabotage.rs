@@ -180,14 +180,7 @@ fn misuse_ends_with_a_message_and_no_result() {
         x: problem.x.clone(),
         weights: problem.weights.clone(),
         reference: problem.reference.clone(),
-        tolerance: 1e-5,
-        cores: support::cores(),
-        pairs: 1,
-        warm_case: false,
-        case_first: false,
-        control: object,
-        case: None,
-        profile: None,
+        calls: support::calls(1e-5, object, None),
     };
     let message = shop.harness(&target_cpu::harness::run_arguments(&request)).unwrap_err();
     assert!(message.contains("other extents"), "{message}");

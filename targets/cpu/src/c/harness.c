@@ -1,7 +1,8 @@
 /* Loads generated objects and measures them; prints one JSON object.
  *
  *   harness machine [CORE]
- *   harness run KEY=VALUE...      x, reference, tolerance, tokens, gemm (repeated), cores, pairs, warm_case, case_first,
+ *   harness run KEY=VALUE...      reference, tolerance, cores, pairs, warm_case, case_first; of a chain of products x,
+ *                                 tokens, gemm (repeated); of an attention attention, q, k, v;
  *                                 control.threads, control.carry, control.object (repeated), and the same for case;
  *                                 profile: a file for the timeline of one call, if wanted
  *

@@ -61,7 +61,45 @@ struct ls_gemm {
     void (*activate)(const struct ls_buffers *, long first, long last);
 };
 
-/* Every object exports this. */
+/* An attention's memory. All sizes are in floats and stand in `struct ls_attention`. */
+struct ls_attention_buffers {
+    const float *queries;    /* [heads][queries][width] */
+    const float *keys;       /* [kv_heads][keys][width] */
+    const float *values;     /* [kv_heads][keys][value_width] */
+    float *packed;           /* keys and values in the plan's order; written by pack */
+    float *partial;          /* results of key splits; written by compute, read by merge */
+    float *scratch;          /* scratch_floats for each worker */
+    float *output;           /* [heads][queries][value_width] */
+};
+
+/* What a worker has done since it last said so. */
+enum { LS_PACK, LS_SCORES, LS_SOFTMAX, LS_VALUES, LS_FINISH, LS_MERGE, LS_PHASES };
+
+/* Told after each piece of work; a pointer to none may be NULL. */
+struct ls_marker {
+    void (*mark)(void *context, int phase);
+    void *context;
+};
+
+struct ls_attention {
+    unsigned abi;                /* LAYOUT_SWEEP_ABI */
+    unsigned size;               /* sizeof(struct ls_attention) */
+    const char *geometry;        /* the words of the geometry, to be read by people */
+    const char *isa;
+    long heads, kv_heads, queries, keys, width, value_width;
+    int causal;
+    int threads;                 /* workers that tasks were dealt to */
+    int key_splits;              /* 1: nothing to merge */
+    size_t packed_floats, partial_floats, scratch_floats;
+    /* Brings the worker's share of keys and values into the plan's order. NULL when none is packed ahead. */
+    void (*pack)(const struct ls_attention_buffers *, int worker, const struct ls_marker *);
+    void (*compute)(const struct ls_attention_buffers *, int worker, const struct ls_marker *);
+    /* Merges the key splits in the worker's share of queries. NULL when compute leaves the result. */
+    void (*merge)(const struct ls_attention_buffers *, int worker, const struct ls_marker *);
+};
+
+/* Every object exports one of these. */
 extern const struct ls_gemm layout_sweep_gemm;
+extern const struct ls_attention layout_sweep_attention;
 
 #endif

@@ -28,16 +28,34 @@ struct slot {
     const struct ls_gemm *gemm;
     struct ls_buffers buffers;
     struct memory panels, packed, scratch, output;
-    uint64_t panels_digest;
     int pack_alone; /* every worker packs what only it reads, so no barrier follows */
     int pack_phase, compute_phase, reduce_phase, activate_phase;
 };
+
+/* What must be intact after the run: its guard, and where a digest is given its content. */
+struct guarded {
+    char name[2 * NAME_LENGTH];
+    const struct memory *memory;
+    int fixed;
+    uint64_t digest;
+};
+
+struct meter;
 
 struct plan {
     const char *label;
     int threads, carry, gemms;
     const char *object[MAX_GEMMS];
     struct slot slot[MAX_GEMMS];
+    const struct ls_attention *attention;
+    struct ls_attention_buffers attention_buffers;
+    struct memory attention_packed, attention_partial, attention_scratch, attention_output;
+    int attention_phase[LS_PHASES];
+    float *output; /* the result that is compared */
+    size_t output_floats;
+    struct guarded guarded[4 * MAX_GEMMS];
+    int guards;
+    void (*work)(struct plan *, int worker, struct meter *);
     struct phase phase[MAX_PHASES];
     int phases, wait_phase;
     double load_ns;
@@ -55,11 +73,16 @@ static int add_phase(struct plan *p, const char *name, const char *suffix, const
     return p->phases++;
 }
 
-static const struct ls_gemm *open_object(const char *path)
+static void *open_symbol(const char *path, const char *symbol)
 {
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!library) fail("can't load an object", dlerror());
-    const struct ls_gemm *gemm = dlsym(library, "layout_sweep_gemm");
+    return dlsym(library, symbol);
+}
+
+static const struct ls_gemm *open_object(const char *path)
+{
+    const struct ls_gemm *gemm = open_symbol(path, "layout_sweep_gemm");
     if (!gemm) fail("this object exports no product", path);
     if (gemm->abi != LAYOUT_SWEEP_ABI || gemm->size != sizeof *gemm) fail("this object was made for another harness", path);
     return gemm;
@@ -79,48 +102,21 @@ static void check_fit(const struct plan *p, int g, const struct product *product
     if (p->carry && (gemm->batches || p->slot[0].gemm->token_worker[0] < 0)) fail("this object can't be carried", path);
 }
 
+/* Remembers a buffer that is written to, or, where it is fixed, must stay as it is now. */
+static void guard(struct plan *p, const char *what, const char *whose, const struct memory *memory, int fixed)
+{
+    struct guarded *g = &p->guarded[p->guards++];
+    snprintf(g->name, sizeof g->name, "%s of %s", what, whose);
+    g->memory = memory;
+    g->fixed = fixed;
+    g->digest = fixed ? digest(memory->data, memory->floats) : 0;
+}
+
 /* Floats of the result that are written; the rest is padding and stays zero. */
 static size_t written_floats(const struct ls_gemm *gemm)
 {
     const int rows = !strcmp(gemm->output_layout, "row-major");
     return rows ? (size_t)gemm->tokens * (size_t)gemm->features : gemm->output_floats;
-}
-
-static void load_plan(struct plan *p, const struct product *products, long tokens, const struct memory *x)
-{
-    const double start = now_ns();
-    p->barrier.workers = p->threads;
-    for (int g = 0; g < p->gemms; g++) p->slot[g].gemm = open_object(p->object[g]);
-    for (int g = 0; g < p->gemms; g++) {
-        struct slot *s = &p->slot[g];
-        const struct ls_gemm *gemm = s->gemm;
-        const struct product *product = &products[g];
-        check_fit(p, g, product, tokens);
-        if (!g && gemm->input_floats > x->floats) fail("this object reads more padding than there is", p->object[g]);
-        s->panels = allocate(gemm->panel_floats);
-        s->packed = allocate(gemm->packed_floats);
-        s->scratch = allocate(gemm->scratch_floats);
-        /* A reader in place may touch padding rows that the writer does not have. */
-        size_t floats = gemm->output_floats;
-        if (g + 1 < p->gemms && p->slot[g + 1].gemm->input_floats > floats) floats = p->slot[g + 1].gemm->input_floats;
-        s->output = allocate(floats);
-        s->buffers = (struct ls_buffers){
-            g ? p->slot[g - 1].output.data : x->data, product->weights.data, s->panels.data, s->packed.data, s->scratch.data,
-            s->output.data};
-        if (gemm->load_weights) gemm->load_weights(&s->buffers);
-        s->panels_digest = digest(s->panels.data, s->panels.floats);
-        poison(s->packed.data, s->packed.floats);
-        poison(s->scratch.data, s->scratch.floats);
-        poison(s->output.data, written_floats(gemm));
-        s->pack_alone = 1;
-        for (int i = 0; i < gemm->token_blocks; i++) s->pack_alone &= gemm->token_worker[i] >= 0;
-        if (gemm->pack) s->pack_phase = add_phase(p, product->name, ".pack", "pack");
-        s->compute_phase = add_phase(p, product->name, "", "gemm");
-        if (gemm->reduce) s->reduce_phase = add_phase(p, product->name, ".reduce", "reduce");
-        if (gemm->activate) s->activate_phase = add_phase(p, product->activation, "", "activation");
-    }
-    p->wait_phase = add_phase(p, "wait", "", "wait");
-    p->load_ns = now_ns() - start;
 }
 
 /* Where a worker's time goes: everything since the last mark belongs to one phase. */
@@ -214,6 +210,49 @@ static void run_carried(struct plan *p, int w, struct meter *m)
     }
 }
 
+static void load_plan(struct plan *p, const struct product *products, long tokens, const struct memory *x)
+{
+    const double start = now_ns();
+    p->barrier.workers = p->threads;
+    for (int g = 0; g < p->gemms; g++) p->slot[g].gemm = open_object(p->object[g]);
+    for (int g = 0; g < p->gemms; g++) {
+        struct slot *s = &p->slot[g];
+        const struct ls_gemm *gemm = s->gemm;
+        const struct product *product = &products[g];
+        check_fit(p, g, product, tokens);
+        if (!g && gemm->input_floats > x->floats) fail("this object reads more padding than there is", p->object[g]);
+        s->panels = allocate(gemm->panel_floats);
+        s->packed = allocate(gemm->packed_floats);
+        s->scratch = allocate(gemm->scratch_floats);
+        /* A reader in place may touch padding rows that the writer does not have. */
+        size_t floats = gemm->output_floats;
+        if (g + 1 < p->gemms && p->slot[g + 1].gemm->input_floats > floats) floats = p->slot[g + 1].gemm->input_floats;
+        s->output = allocate(floats);
+        s->buffers = (struct ls_buffers){
+            g ? p->slot[g - 1].output.data : x->data, product->weights.data, s->panels.data, s->packed.data, s->scratch.data,
+            s->output.data};
+        if (gemm->load_weights) gemm->load_weights(&s->buffers);
+        guard(p, "packed weights", product->name, &s->panels, 1);
+        guard(p, "packed activations", product->name, &s->packed, 0);
+        guard(p, "scratch", product->name, &s->scratch, 0);
+        guard(p, "output", product->name, &s->output, 0);
+        poison(s->packed.data, s->packed.floats);
+        poison(s->scratch.data, s->scratch.floats);
+        poison(s->output.data, written_floats(gemm));
+        s->pack_alone = 1;
+        for (int i = 0; i < gemm->token_blocks; i++) s->pack_alone &= gemm->token_worker[i] >= 0;
+        if (gemm->pack) s->pack_phase = add_phase(p, product->name, ".pack", "pack");
+        s->compute_phase = add_phase(p, product->name, "", "gemm");
+        if (gemm->reduce) s->reduce_phase = add_phase(p, product->name, ".reduce", "reduce");
+        if (gemm->activate) s->activate_phase = add_phase(p, product->activation, "", "activation");
+    }
+    p->wait_phase = add_phase(p, "wait", "", "wait");
+    p->output = p->slot[p->gemms - 1].output.data;
+    p->output_floats = written_floats(p->slot[p->gemms - 1].gemm);
+    p->work = p->carry ? run_carried : run_stepped;
+    p->load_ns = now_ns() - start;
+}
+
 static void run_plan(int w, void *context)
 {
     struct plan *p = context;
@@ -222,10 +261,7 @@ static void run_plan(int w, void *context)
     p->track[w].count = 0;
     p->track[w].dropped = 0;
     for (int i = 0; i < p->phases; i++) p->spent[w][i] = 0;
-    if (p->carry)
-        run_carried(p, w, &meter);
-    else
-        run_stepped(p, w, &meter);
+    p->work(p, w, &meter);
     p->switches[w] = involuntary_switches() - before;
 }
 

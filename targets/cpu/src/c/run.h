@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "attention.h"
 #include "json.h"
 #include "peak.h"
 #include "plan.h"
@@ -38,6 +39,8 @@ static struct {
     int core[MAX_WORKERS];
     struct product product[MAX_GEMMS];
     struct memory x;
+    struct attention attention; /* of a run without products */
+    size_t outputs;             /* floats of the result */
     double *reference;
     double rms;
     struct plan control, candidate;
@@ -46,6 +49,14 @@ static struct {
     struct probe *probe;
     int probes;
 } run;
+
+/* What a run reads and must not change. */
+static struct {
+    char name[2 * NAME_LENGTH];
+    const struct memory *memory;
+    uint64_t digest;
+} input[MAX_GEMMS + 1];
+static int inputs;
 
 static void parse_product(char *text)
 {
@@ -70,6 +81,12 @@ static void parse_plan(struct plan *p, const char *key, char *value)
         fail("unknown key of a plan", key);
 }
 
+/* Whether the run is of an attention, not of a chain of products. */
+static int attends(void)
+{
+    return run.attention.name[0] != 0;
+}
+
 static void parse_run(int count, char **arguments)
 {
     for (int i = 0; i < count; i++) {
@@ -86,6 +103,10 @@ static void parse_run(int count, char **arguments)
         else if (!strcmp(key, "warm_case")) run.warm_case = atoi(value);
         else if (!strcmp(key, "case_first")) run.case_first = atoi(value);
         else if (!strcmp(key, "gemm")) parse_product(value);
+        else if (!strcmp(key, "attention")) parse_attention(&run.attention, value);
+        else if (!strcmp(key, "q")) run.attention.query_path = value;
+        else if (!strcmp(key, "k")) run.attention.key_path = value;
+        else if (!strcmp(key, "v")) run.attention.value_path = value;
         else if (!strcmp(key, "cores")) {
             for (char *next = value; *next && run.cores < MAX_WORKERS; next += *next == ',')
                 run.core[run.cores++] = (int)strtol(next, &next, 10);
@@ -93,13 +114,17 @@ static void parse_run(int count, char **arguments)
         else if (!strncmp(key, "case.", 5)) parse_plan(&run.candidate, key + 5, value);
         else fail("unknown key", key);
     }
-    if (!run.x_path || !run.reference_path || run.products < 1 || run.tokens < 1 || !(run.tolerance > 0))
-        fail("needed: x, reference, tolerance, tokens and at least one gemm", "");
+    const struct attention *a = &run.attention;
+    const int chain = run.x_path && run.products >= 1 && run.tokens >= 1 && !attends();
+    const int attention = attends() && a->query_path && a->key_path && a->value_path && !run.products;
+    if (!run.reference_path || !(run.tolerance > 0) || !(chain || attention))
+        fail("needed: reference, tolerance, and either x, tokens and at least one gemm, or attention, q, k and v", "");
+    const int objects = attends() ? 1 : run.products;
     struct plan *plans[] = {&run.control, &run.candidate};
     for (int i = 0; i < 2; i++) {
         const struct plan *p = plans[i];
         if (i && !p->gemms) continue;
-        if (p->gemms != run.products) fail("a plan needs one object for each product", i ? "case" : "control");
+        if (p->gemms != objects) fail("a plan needs one object for each product or attention", i ? "case" : "control");
         if (p->threads < 1 || p->threads > run.cores) fail("a plan needs a core for each of its threads", i ? "case" : "control");
     }
 }
@@ -108,9 +133,8 @@ static void parse_run(int count, char **arguments)
 static struct error compare(const float *y)
 {
     struct error e = {0, 0, -1};
-    const size_t floats = (size_t)run.tokens * (size_t)run.product[run.products - 1].features;
     const double limit = run.tolerance * run.rms;
-    for (size_t i = 0; i < floats; i++) {
+    for (size_t i = 0; i < run.outputs; i++) {
         const double off = fabs((double)y[i] - run.reference[i]);
         const int finite = isfinite(y[i]) != 0;
         if (finite && off > e.max_abs) e.max_abs = off;
@@ -141,8 +165,7 @@ static void take_probe(void)
 static void call_plan(struct plan *p, int warm_up, int pair)
 {
     struct call *c = &run.call[run.calls++];
-    struct memory *output = &p->slot[p->gemms - 1].output;
-    poison(output->data, written_floats(p->slot[p->gemms - 1].gemm));
+    poison(p->output, p->output_floats);
     c->plan = p;
     c->warm_up = warm_up;
     c->pair = pair;
@@ -159,53 +182,70 @@ static void call_plan(struct plan *p, int warm_up, int pair)
     /* Barriers, the late start and the early end of a worker: all that is not work. */
     c->phase_ns[p->wait_phase] = c->span.ns - worked;
     for (int w = 0; w < p->threads; w++) c->switches += p->switches[w];
-    c->error = compare(output->data);
+    c->error = compare(p->output);
     if (run.profile_path) c->kept = keep(p->track, p->threads);
+}
+
+static void load_reference(void)
+{
+    const struct product *last = &run.product[run.products ? run.products - 1 : 0];
+    run.outputs = attends() ? attention_outputs(&run.attention) : (size_t)run.tokens * (size_t)last->features;
+    run.reference = (double *)map_huge(run.outputs * sizeof(double));
+    read_file(run.reference_path, run.reference, run.outputs * sizeof(double));
+    double squares = 0;
+    for (size_t i = 0; i < run.outputs; i++) squares += run.reference[i] * run.reference[i];
+    run.rms = sqrt(squares / (double)run.outputs);
+    if (!isfinite(run.rms) || run.rms == 0) fail("the reference is not finite, or nothing but zeros", run.reference_path);
+}
+
+static void watch_input(const char *what, const char *whose, const struct memory *memory)
+{
+    snprintf(input[inputs].name, sizeof input[inputs].name, "%s%s", what, whose);
+    input[inputs].memory = memory;
+    input[inputs++].digest = digest(memory->data, memory->floats);
 }
 
 static void load_inputs(void)
 {
-    const struct product *last = &run.product[run.products - 1];
-    const size_t outputs = (size_t)run.tokens * (size_t)last->features;
-    run.reference = (double *)map_huge(outputs * sizeof(double));
-    read_file(run.reference_path, run.reference, outputs * sizeof(double));
-    double squares = 0;
-    for (size_t i = 0; i < outputs; i++) squares += run.reference[i] * run.reference[i];
-    run.rms = sqrt(squares / (double)outputs);
-    if (!isfinite(run.rms) || run.rms == 0) fail("the reference is not finite, or nothing but zeros", run.reference_path);
+    if (attends()) {
+        struct attention *a = &run.attention;
+        load_operands(a);
+        watch_input("queries of ", a->name, &a->query);
+        watch_input("keys of ", a->name, &a->key);
+        watch_input("values of ", a->name, &a->value);
+        return;
+    }
     for (int g = 0; g < run.products; g++) {
         struct product *p = &run.product[g];
         p->weights = allocate((size_t)p->inner * (size_t)p->features);
         read_file(p->weights_path, p->weights.data, p->weights.floats * sizeof(float));
+        watch_input("weights of ", p->name, &p->weights);
     }
-}
-
-/* Readers in place may touch up to one panel of padding rows: zeros behind the last token. */
-static void load_x(void)
-{
+    /* Readers in place may touch up to one panel of padding rows: zeros behind the last token. */
     const long inner = run.product[0].inner;
     run.x = allocate((size_t)(run.tokens + 256) * (size_t)inner);
     read_file(run.x_path, run.x.data, (size_t)run.tokens * (size_t)inner * sizeof(float));
+    watch_input("x", "", &run.x);
+}
+
+static void load_any(struct plan *p)
+{
+    if (attends())
+        load_attention(p, &run.attention);
+    else
+        load_plan(p, run.product, run.tokens, &run.x);
 }
 
 static void report_changes(const char *label, const struct plan *p, int *sound)
 {
     char name[4 * NAME_LENGTH];
-    for (int g = 0; g < p->gemms; g++) {
-        const struct slot *s = &p->slot[g];
-        const struct { const char *what; const struct memory *memory; } guarded[] = {
-            {"panels", &s->panels}, {"packed", &s->packed}, {"scratch", &s->scratch}, {"output", &s->output}};
-        if (digest(s->panels.data, s->panels.floats) != s->panels_digest) {
-            snprintf(name, sizeof name, "%s: packed weights of %s", label, run.product[g].name);
-            json_text(NULL, name);
-            *sound = 0;
-        }
-        for (int i = 0; i < 4; i++)
-            if (guard_broken(guarded[i].memory)) {
-                snprintf(name, sizeof name, "%s: behind %s of %s", label, guarded[i].what, run.product[g].name);
-                json_text(NULL, name);
-                *sound = 0;
-            }
+    for (int i = 0; i < p->guards; i++) {
+        const struct guarded *g = &p->guarded[i];
+        const int broken = guard_broken(g->memory);
+        if (!broken && (!g->fixed || digest(g->memory->data, g->memory->floats) == g->digest)) continue;
+        snprintf(name, sizeof name, "%s: %s%s", label, broken ? "behind " : "", g->name);
+        json_text(NULL, name);
+        *sound = 0;
     }
 }
 
@@ -308,13 +348,10 @@ static int run_mode(int count, char **arguments)
     run.candidate.label = "case";
     const int paired = run.candidate.gemms > 0;
     pool_start(workers_used(), run.core);
+    load_reference();
     load_inputs();
-    load_x();
-    uint64_t before[MAX_GEMMS + 1];
-    for (int g = 0; g < run.products; g++) before[g] = digest(run.product[g].weights.data, run.product[g].weights.floats);
-    before[run.products] = digest(run.x.data, run.x.floats);
-    load_plan(&run.control, run.product, run.tokens, &run.x);
-    if (paired) load_plan(&run.candidate, run.product, run.tokens, &run.x);
+    load_any(&run.control);
+    if (paired) load_any(&run.candidate);
     const double huge = huge_bytes(), hz = tick_hz();
 
     run.call = calloc((size_t)run.pairs * 2 + 2, sizeof *run.call);
@@ -339,16 +376,12 @@ static int run_mode(int count, char **arguments)
     json_text("kind", "run");
     json_integer("abi", LAYOUT_SWEEP_ABI);
     json_open("changed", '[');
-    for (int g = 0; g < run.products; g++) {
-        const struct memory *m = &run.product[g].weights;
-        if (digest(m->data, m->floats) != before[g] || guard_broken(m)) {
-            char name[2 * NAME_LENGTH];
-            snprintf(name, sizeof name, "weights of %s", run.product[g].name);
-            json_text(NULL, name);
-            sound = 0;
-        }
+    for (int i = 0; i < inputs; i++) {
+        const struct memory *m = input[i].memory;
+        if (digest(m->data, m->floats) == input[i].digest && !guard_broken(m)) continue;
+        json_text(NULL, input[i].name);
+        sound = 0;
     }
-    if (digest(run.x.data, run.x.floats) != before[run.products] || guard_broken(&run.x)) json_text(NULL, "x"), sound = 0;
     report_changes("control", &run.control, &sound);
     if (paired) report_changes("case", &run.candidate, &sound);
     json_close(']');

@@ -6,8 +6,6 @@
 //! Maximum absolute error over [-12, 12] against float64: 6e-7. `t` is clamped to [-126, 128]: for large negative x the
 //! quotient becomes -0, for large positive x it is x; no finite input gives NaN.
 
-use std::fmt::Write as _;
-
 use crate::facts::Facts;
 use crate::isa::Isa;
 
@@ -32,26 +30,24 @@ pub fn gelu_source(isa: Isa) -> String {
     vector_preamble(isa) + &gelu(isa)
 }
 
-/// `lower` and `higher` as the instruction set has them: an instruction, or a selection by mask.
-fn limits(isa: Isa) -> String {
-    let mut c = String::new();
-    for (name, x86, arm, sign) in [("lower", "vminps", "fmin", "<"), ("higher", "vmaxps", "fmax", ">")] {
-        let body = match isa {
-            Isa::Avx2 | Isa::Avx512 => {
-                format!(
-                    "__asm__(\"{x86} %2, %1, %0\" : \"=\" LS_VECTOR(a) : LS_VECTOR(a), LS_VECTOR(b));\n    return a;"
-                )
-            }
-            Isa::Neon => {
-                format!("__asm__(\"{arm} %0.4s, %1.4s, %2.4s\" : \"=w\"(a) : \"w\"(a), \"w\"(b));\n    return a;")
-            }
-            Isa::Plain => {
-                format!("const ivec first = a {sign} b;\n    return (vec)((first & (ivec)a) | (~first & (ivec)b));")
-            }
-        };
-        _ = write!(c, "static inline vec {name}(vec a, vec b)\n{{\n    {body}\n}}\n\n");
-    }
-    c
+/// `lower` or `higher` as the instruction set has it: an instruction, or a selection by mask of `ivec`.
+pub(crate) fn limit(isa: Isa, name: &str) -> String {
+    let (x86, arm, sign) = match name {
+        "lower" => ("vminps", "fmin", "<"),
+        _ => ("vmaxps", "fmax", ">"),
+    };
+    let body = match isa {
+        Isa::Avx2 | Isa::Avx512 => {
+            format!("__asm__(\"{x86} %2, %1, %0\" : \"=\" LS_VECTOR(a) : LS_VECTOR(a), LS_VECTOR(b));\n    return a;")
+        }
+        Isa::Neon => {
+            format!("__asm__(\"{arm} %0.4s, %1.4s, %2.4s\" : \"=w\"(a) : \"w\"(a), \"w\"(b));\n    return a;")
+        }
+        Isa::Plain => {
+            format!("const ivec first = a {sign} b;\n    return (vec)((first & (ivec)a) | (~first & (ivec)b));")
+        }
+    };
+    format!("static inline vec {name}(vec a, vec b)\n{{\n    {body}\n}}\n\n")
 }
 
 /// `gelu` without the preamble.
@@ -75,7 +71,7 @@ pub(crate) fn gelu(isa: Isa) -> String {
          p = p * f + splat(1.0f);\n    \
          const vec power = (vec)((ivec)p + ((ivec)shifted << 23));\n    \
          return x / (splat(1.0f) + power);\n}}\n\n",
-        limits(isa)
+        limit(isa, "lower") + &limit(isa, "higher")
     )
 }
 

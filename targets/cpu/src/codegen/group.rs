@@ -4,7 +4,6 @@
 //! Each group is one asm statement. In plain C a compiler may let a sum change its register, and gcc then spills in every
 //! shape that fills the register file; a statement with the sums as in-and-out operands leaves it no such choice.
 
-use crate::facts::Facts;
 use crate::isa::Isa;
 
 /// What a group is made of: letters of the streaming value and of the held ones, and how many there are.
@@ -27,9 +26,8 @@ impl Group {
     }
 }
 
-/// The macro that the kernel's steps are written with.
-pub(crate) fn group_macro(facts: &Facts<'_>) -> String {
-    let (height, vectors) = (facts.context.geometry.height, facts.vectors);
+/// The macro that the steps of a kernel of `height` rows and `vectors` vectors are written with.
+pub(crate) fn group_macro(isa: Isa, height: u32, vectors: u32) -> String {
     let by_column = vectors > height;
     let group = Group {
         by_column,
@@ -47,7 +45,7 @@ pub(crate) fn group_macro(facts: &Facts<'_>) -> String {
         group.names("c").join(", "),
         group.names(group.held()).join(", ")
     );
-    match facts.context.isa {
+    match isa {
         Isa::Avx2 | Isa::Avx512 => format!("{head} \\\n{}\n", statement(&group, &avx(&group), &[])),
         Isa::Neon => format!("{head} \\\n{}\n", statement(&group, &neon(&group), &[])),
         Isa::Plain => format!(

@@ -35,7 +35,7 @@ pub fn gemm_source(context: &GemmContext<'_>) -> String {
     if context.geometry.activation.is_some() {
         c.push_str(&gelu(context.isa));
     }
-    c.push_str(&group_macro(&facts));
+    c.push_str(&group_macro(context.isa, context.geometry.height, facts.vectors));
     c.push_str(&kernel(&facts, Variant::Store));
     if facts.batch.is_none() && accumulates(&facts) && !facts.store.transposed {
         c.push_str(&kernel(&facts, Variant::Add));

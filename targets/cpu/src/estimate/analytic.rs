@@ -12,6 +12,8 @@ use super::hardware::Hardware;
 use super::kernel::Call;
 use super::reuse::{LOOPS, Loop, Nest, OPERANDS, crowding};
 use super::shape::{Shape, Share, busiest};
+use crate::attention::estimate as attention;
+use crate::attention::problem::attends;
 use crate::attributes::plan_from;
 use crate::geometry::{
     Activation, Activations, CpuPlan, GemmGeometry, Inside, Order, Orientation, Output, Staging, Weights,
@@ -323,6 +325,13 @@ impl Estimator for Analytic {
     }
 
     fn estimate(&self, workload: &Workload, plan: &Plan) -> Result<Estimate, NoEstimate> {
+        if attends(workload) {
+            return super::estimate(
+                self.name(),
+                "ns",
+                attention::phases(workload, plan, &self.hardware, &self.constants),
+            );
+        }
         let parts = plan_from(workload, &plan.attributes, 1).map(|plan| self.phases(workload, &plan));
         super::estimate(self.name(), "ns", parts)
     }

@@ -10,6 +10,8 @@ use super::constants::Constants;
 use super::hardware::Hardware;
 use super::kernel::Call;
 use super::shape::Shape;
+use crate::attention::estimate as attention;
+use crate::attention::problem::attends;
 use crate::attributes::plan_from;
 use crate::geometry::{Activation, Activations, GemmGeometry, Inside, Staging, Weights};
 
@@ -119,6 +121,13 @@ impl Estimator for Proxy {
     }
 
     fn estimate(&self, workload: &Workload, plan: &Plan) -> Result<Estimate, NoEstimate> {
+        if attends(workload) {
+            return super::estimate(
+                self.name(),
+                "score",
+                attention::bounds(workload, plan, &self.hardware, &self.constants),
+            );
+        }
         let parts = plan_from(workload, &plan.attributes, 1).map(|plan| {
             let gemms = workload.gemms().zip(&plan.gemms);
             gemms

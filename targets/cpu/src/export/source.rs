@@ -11,7 +11,7 @@ use crate::isa::Isa;
 use crate::problem::Product;
 
 /// What callers' memory is aligned to, in bytes: a cache line, and the widest vector.
-const ALIGNMENT: u64 = 64;
+pub(super) const ALIGNMENT: u64 = 64;
 
 /// One plan as C.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,31 +58,14 @@ pub fn exported(isa: Isa, products: &[Product], plan: &CpuPlan, name: &str, abou
         .map(|(at, product)| identifier(at, &product.name))
         .collect();
     let title = title(isa, products, plan);
-    let fill = |template: &str| {
-        template
-            .replace("@TITLE@", &comment_safe(&title))
-            .replace("@ABOUT@", &comment_lines(about))
-            .replace("@RESTRICT@", &format!("{}_RESTRICT", name.to_uppercase()))
-            .replace("@NAME_UPPER@", &name.to_uppercase())
-            .replace("@NAME@", name)
-            .replace(
-                "@THREADS_START@",
-                if plan.threads > 1 {
-                    " and starts the workers, which sleep between calls"
-                } else {
-                    ""
-                },
-            )
+    let frame = Frame {
+        isa,
+        threads: plan.threads,
+        name,
+        title: &title,
+        about,
     };
-    let mut c = format!("/* {} */\n", comment_safe(&title));
-    _ = write!(c, "#define _GNU_SOURCE\n#include \"{name}.h\"\n\n");
-    c.push_str("#include <stdatomic.h>\n#include <stdint.h>\n#include <string.h>\n");
-    if plan.threads > 1 {
-        c.push_str("#include <pthread.h>\n#include <sched.h>\n");
-    }
-    c.push_str(&architecture(isa));
-    c.push_str(&structures());
-    c.push_str(&region(isa).0);
+    let mut c = frame.begin("/* One product's memory", "/* An attention's memory");
     for (context, label) in contexts.iter().zip(&labels) {
         let text = gemm_source(context)
             .replace("#include \"layout_sweep.h\"\n\n", "")
@@ -96,13 +79,66 @@ pub fn exported(isa: Isa, products: &[Product], plan: &CpuPlan, name: &str, abou
             prefixed(&text, &format!("{label}_"))
         );
     }
-    c.push_str(&region(isa).1);
+    c.push_str(&frame.end_region());
     c.push_str(&constants(&facts, &labels, plan));
     c.push_str(&described(isa, &facts, plan, name, &title, about));
-    c.push_str(&fill(include_str!("../c/exported.c")));
+    let parts = [
+        &include_str!("../c/exported/control.c").replace("@BUFFERS@", "struct ls_buffers buffers[PRODUCTS]"),
+        include_str!("../c/exported/chain.c"),
+        include_str!("../c/exported/workers.c"),
+        include_str!("../c/exported/chain_interface.c"),
+    ];
+    c.push_str(&frame.fill(&parts.concat()));
     Exported {
         source: c,
-        header: fill(include_str!("../c/exported.h")),
+        header: frame.fill(include_str!("../c/exported/chain.h")),
+    }
+}
+
+/// What every exported file has around its kernels.
+pub(super) struct Frame<'a> {
+    pub(super) isa: Isa,
+    pub(super) threads: u32,
+    pub(super) name: &'a str,
+    pub(super) title: &'a str,
+    pub(super) about: &'a [String],
+}
+
+impl Frame<'_> {
+    /// A template with this file's words.
+    pub(super) fn fill(&self, template: &str) -> String {
+        let starts = if self.threads > 1 {
+            " and starts the workers, which sleep between calls"
+        } else {
+            ""
+        };
+        template
+            .replace("@TITLE@", &comment_safe(self.title))
+            .replace("@ABOUT@", &comment_lines(self.about))
+            .replace("@RESTRICT@", &format!("{}_RESTRICT", self.name.to_uppercase()))
+            .replace("@NAME_UPPER@", &self.name.to_uppercase())
+            .replace("@NAME@", self.name)
+            .replace("@THREADS_START@", starts)
+    }
+
+    /// Everything before the kernels: headers, what the compiled code needs, the structures of `layout_sweep.h` that lie
+    /// between two of its comments, and the beginning of the part that may use the instruction set.
+    pub(super) fn begin(&self, from: &str, to: &str) -> String {
+        let mut c = format!("/* {} */\n", comment_safe(self.title));
+        _ = write!(c, "#define _GNU_SOURCE\n#include \"{}.h\"\n\n", self.name);
+        c.push_str("#include <stdatomic.h>\n#include <stdint.h>\n#include <string.h>\n");
+        if self.threads > 1 {
+            c.push_str("#include <pthread.h>\n#include <sched.h>\n");
+        }
+        c.push_str(&architecture(self.isa));
+        c.push_str(&structures(from, to));
+        c.push_str(&region(self.isa).0);
+        c
+    }
+
+    /// The end of that part.
+    pub(super) fn end_region(&self) -> String {
+        region(self.isa).1
     }
 }
 
@@ -172,14 +208,14 @@ fn architecture(isa: Isa) -> String {
     )
 }
 
-/// The structures that harness and objects agree on.
-fn structures() -> String {
+/// The structures that harness and objects agree on, between two comments of their header.
+fn structures(from: &str, to: &str) -> String {
     let header = harness_sources()
         .into_iter()
         .find(|(path, _)| *path == "layout_sweep.h");
     let text = header.map_or("", |(_, text)| text);
-    let from = text.find("/* One product's memory").unwrap_or(0);
-    let to = text.find("/* Every object exports").unwrap_or(text.len());
+    let from = text.find(from).unwrap_or(0);
+    let to = text.find(to).unwrap_or(text.len());
     format!("#define LAYOUT_SWEEP_ABI 1\n\n{}", &text[from..to])
 }
 
@@ -290,7 +326,7 @@ fn described(isa: Isa, facts: &[Facts<'_>], plan: &CpuPlan, name: &str, title: &
 }
 
 /// The inside of a C string literal.
-fn c_string(text: &str) -> String {
+pub(super) fn c_string(text: &str) -> String {
     text.chars()
         .map(|c| match c {
             '"' => "\\\"".to_owned(),

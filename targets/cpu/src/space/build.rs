@@ -9,12 +9,12 @@ use crate::rules::Verdict;
 
 /// A space that grows.
 #[derive(Default)]
-pub(super) struct Builder {
+pub(crate) struct Builder {
     space: Space,
 }
 
 /// The values of a constraint's scope.
-pub(super) struct Scope<'a> {
+pub(crate) struct Scope<'a> {
     names: &'a [String],
     values: &'a [&'a Value],
 }
@@ -26,7 +26,7 @@ impl Scope<'_> {
     }
 
     /// The count at a place of the scope.
-    pub(super) fn count(&self, at: usize) -> Result<u32, Refusal> {
+    pub(crate) fn count(&self, at: usize) -> Result<u32, Refusal> {
         let value = self.values.get(at).and_then(|value| value.as_integer());
         value
             .and_then(|n| u32::try_from(n).ok())
@@ -34,7 +34,7 @@ impl Scope<'_> {
     }
 
     /// The word at a place of the scope.
-    pub(super) fn word<T>(&self, at: usize, parse: fn(&str) -> Option<T>) -> Result<T, Refusal> {
+    pub(crate) fn word<T>(&self, at: usize, parse: fn(&str) -> Option<T>) -> Result<T, Refusal> {
         let value = self.values.get(at).and_then(|value| value.as_text());
         value
             .and_then(parse)
@@ -42,21 +42,26 @@ impl Scope<'_> {
     }
 
     /// The truth value at a place of the scope.
-    pub(super) fn truth(&self, at: usize) -> Result<bool, Refusal> {
+    pub(crate) fn truth(&self, at: usize) -> Result<bool, Refusal> {
         let value = self.values.get(at).and_then(|value| value.as_boolean());
         value.ok_or_else(|| self.wrong(at, "true or false"))
     }
 }
 
 /// Name of an attribute: of an operation, or of the whole plan.
-pub(super) fn full(operation: Option<&str>, name: &str) -> String {
+pub(crate) fn full(operation: Option<&str>, name: &str) -> String {
     operation.map_or_else(|| name.to_owned(), |operation| format!("{operation}.{name}"))
 }
 
 impl Builder {
-    /// Adds a parameter.
-    pub(super) fn parameter(&mut self, operation: Option<&str>, name: &str, domain: Domain) {
+    /// Adds a parameter of a product, or of the whole plan.
+    pub(crate) fn parameter(&mut self, operation: Option<&str>, name: &str, domain: Domain) {
         let about = if operation.is_some() { about(name) } else { CARRY_ABOUT };
+        self.described(operation, name, domain, about);
+    }
+
+    /// Adds a parameter with the sentence that people read.
+    pub(crate) fn described(&mut self, operation: Option<&str>, name: &str, domain: Domain, about: &str) {
         self.space.parameters.push(Parameter {
             name: full(operation, name),
             domain,
@@ -66,7 +71,7 @@ impl Builder {
 
     /// Adds a rule over parameters that were added before, by their full names. Names that don't exist leave the rule
     /// out; the tests of the space would see it.
-    pub(super) fn rule(
+    pub(crate) fn rule(
         &mut self,
         rule: &'static str,
         names: Vec<String>,
@@ -97,7 +102,7 @@ impl Builder {
     }
 
     /// The finished space.
-    pub(super) fn finish(self) -> Space {
+    pub(crate) fn finish(self) -> Space {
         self.space
     }
 }

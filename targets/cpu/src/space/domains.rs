@@ -18,21 +18,21 @@ pub const MOST_COLUMN_BLOCKS: u32 = 32;
 pub const MOST_INNER_BLOCKS: u32 = 64;
 
 /// Most vectors in a row of a micro-kernel.
-const MOST_VECTORS: u32 = 6;
-const UNROLLS: [u32; 5] = [1, 2, 4, 8, 16];
+pub(crate) const MOST_VECTORS: u32 = 6;
+pub(crate) const UNROLLS: [u32; 5] = [1, 2, 4, 8, 16];
 const BATCHES: [u32; 4] = [1, 2, 4, 8];
 const FACTORS: [u32; 4] = [1, 2, 4, 8];
 const TRANSPOSES: [u32; 6] = [1, 2, 3, 4, 6, 8];
 
-fn words(words: &[&str]) -> Domain {
+pub(crate) fn words(words: &[&str]) -> Domain {
     Domain::List(words.iter().map(|word| Value::text(word)).collect())
 }
 
-fn counts(values: impl IntoIterator<Item = u32>) -> Domain {
+pub(crate) fn counts(values: impl IntoIterator<Item = u32>) -> Domain {
     Domain::List(values.into_iter().map(Value::from).collect())
 }
 
-fn up_to(stop: u32) -> Domain {
+pub(crate) fn up_to(stop: u32) -> Domain {
     Domain::Range {
         start: 1,
         stop: i64::from(stop),

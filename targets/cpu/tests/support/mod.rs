@@ -6,6 +6,7 @@
     reason = "these are tests, outside a test function"
 )]
 
+pub(crate) mod attentions;
 pub(crate) mod plans;
 
 use std::collections::HashMap;
@@ -19,7 +20,7 @@ use target_cpu::facts::contexts;
 use target_cpu::geometry::{
     Activation, Activations, CpuPlan, Deal, GemmGeometry, Inside, Order, Orientation, Output, Split, Staging, Weights,
 };
-use target_cpu::harness::{PlanObjects, RunReport, RunRequest, harness_sources, run_arguments};
+use target_cpu::harness::{Calls, PlanObjects, RunReport, RunRequest, harness_sources, run_arguments};
 use target_cpu::isa::Isa;
 use target_cpu::problem::{Extents, Product};
 
@@ -58,6 +59,29 @@ pub(crate) fn compiler() -> Option<String> {
     None
 }
 
+/// Compiling takes its time with the sanitizers: not for every plan.
+pub(crate) const SANITIZE: &[&str] = &["-g1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
+
+/// Compilers at hand: the one that sweeps use, and clang. On CI clang must be there.
+pub(crate) fn compilers() -> Vec<String> {
+    let Some(cc) = compiler() else { return Vec::new() };
+    let there = |name: &str| execute(&[name.to_owned(), "--version".to_owned()], Path::new("/")).is_ok();
+    if there("clang") {
+        return vec![cc, "clang".to_owned()];
+    }
+    assert_ne!(
+        std::env::var("CI").as_deref(),
+        Ok("true"),
+        "clang is missing: this test can't be left out on CI"
+    );
+    println!("SKIPPED: no clang, exported kernels are compiled by `{cc}` alone");
+    vec![cc]
+}
+
+pub(crate) fn words(list: &[&str]) -> Vec<String> {
+    list.iter().map(|word| (*word).to_owned()).collect()
+}
+
 /// Runs a command in a folder and hands back what it printed.
 pub(crate) fn execute(argv: &[String], folder: &Path) -> Result<String, String> {
     let output = Command::new(&argv[0])
@@ -73,6 +97,20 @@ pub(crate) fn execute(argv: &[String], folder: &Path) -> Result<String, String> 
         output.status,
         String::from_utf8_lossy(&output.stderr)
     ))
+}
+
+/// One pair of calls.
+pub(crate) fn calls(tolerance: f64, control: PlanObjects, case: Option<PlanObjects>) -> Calls {
+    Calls {
+        tolerance,
+        cores: cores(),
+        pairs: 1,
+        warm_case: false,
+        case_first: false,
+        control,
+        case,
+        profile: None,
+    }
 }
 
 /// A folder with the built harness and one folder per built source.
@@ -154,14 +192,7 @@ impl Workshop {
             x: problem.x.clone(),
             weights: problem.weights.clone(),
             reference: problem.reference.clone(),
-            tolerance: 2e-5,
-            cores: cores(),
-            pairs: 1,
-            warm_case: false,
-            case_first: false,
-            control,
-            case,
-            profile: None,
+            calls: calls(2e-5, control, case),
         };
         let text = self.harness(&run_arguments(&request)).unwrap();
         serde_json::from_str(&text).unwrap_or_else(|e| panic!("{e}: {text}"))
