@@ -8,8 +8,8 @@ use crate::analysis::{Analysis, Judgement, WorkloadRow};
 use crate::dataset::Setup;
 use crate::format::{counted, filled, one_line, or_dash, percent, ratio_with_interval, shown_unit, significant, value};
 use crate::report::{
-    achieves, consent_lines, correlation, coverage_lines, disturbed_line, drift_lines, inversions, origin_line,
-    ratio_line, role, title, together_lines, verdict,
+    achieves, consent_lines, correlation, coverage_lines, disturbed_line, drift_lines, front_lines, inversions,
+    origin_line, ratio_line, role, title, together_lines, verdict,
 };
 
 /// Columns of a terminal that everything fits into.
@@ -46,6 +46,10 @@ pub fn render(analysis: &Analysis) -> String {
         out.push('\n');
         if let Some(lines) = notable_drift(analysis, workload) {
             wrapped(&mut out, "drift: ", &lines.join(" "));
+        }
+        let fronts = front_lines(workload, one_line);
+        if !fronts.is_empty() {
+            wrapped(&mut out, "beside the objective: ", &fronts.join(" "));
         }
         wrapped(&mut out, "explored: ", &coverage_lines(workload).join(" "));
     }

@@ -7,8 +7,8 @@ use super::answer::{case_link, folded};
 use super::escape::text;
 use crate::analysis::{Analysis, WorkloadRow};
 use crate::dataset::Outcome;
-use crate::format::grouped;
-use crate::report::{coverage_lines, disturbed_line, drift_lines, figures, objective_line, workload_line};
+use crate::format::{grouped, one_line};
+use crate::report::{coverage_lines, disturbed_line, drift_lines, figures, front_lines, objective_line, workload_line};
 
 /// Names of failed cases that are shown before they are folded.
 const NAMES: usize = 12;
@@ -95,6 +95,7 @@ pub(crate) fn list(out: &mut String, lines: &[String]) {
 /// What was looked at, and what was not.
 pub(crate) fn explored(out: &mut String, workload: &WorkloadRow) {
     let lines = coverage_lines(workload).into_iter().chain(disturbed_line(workload));
+    let lines = lines.chain(front_lines(workload, one_line));
     list(out, &lines.collect::<Vec<String>>());
     let screened = &workload.coverage.screened;
     if screened.is_empty() {

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use super::answer::{answer, some_names};
 use super::definitions::{columns, figures};
+use super::fronts::front_lines;
 use super::machine::{consent_lines, drift_lines, origin_line};
 use super::models::models;
 use super::together::together;
@@ -120,7 +121,8 @@ fn best(out: &mut String, analysis: &Analysis, workload: &WorkloadRow) {
     ];
     let (head, rows) = filled(head, rows);
     table(out, &head, &rows);
-    for line in ratio_line(analysis).into_iter().chain(disturbed_line(workload)) {
+    let lines = ratio_line(analysis).into_iter().chain(disturbed_line(workload));
+    for line in lines.chain(front_lines(workload, name)) {
         let _ = writeln!(out, "{line}\n");
     }
     if ranked.len() > BEST {

@@ -3,6 +3,7 @@
 mod answer;
 mod definitions;
 mod files;
+mod fronts;
 mod lock;
 mod machine;
 mod markdown;
@@ -17,6 +18,7 @@ pub use markdown::markdown;
 pub use summary::summary;
 
 pub(crate) use answer::{role, verdict};
+pub(crate) use fronts::front_lines;
 pub(crate) use machine::{consent_lines, drift_lines, origin_line};
 pub(crate) use markdown::{coverage_lines, disturbed_line};
 pub(crate) use models::{correlation, inversions, notes};
