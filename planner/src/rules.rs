@@ -30,8 +30,9 @@ pub trait Rules {
     /// Attributes that follow from the assignment (footprints, block extents in elements, registers).
     fn derived(&self, workload: &Workload, assignment: &Assignment) -> Attributes;
 
-    /// The screening proxy of one operation's geometry: cheap, smaller is better, finite.
-    fn proxy(&self, workload: &Workload, operation: &str, assignment: &Assignment) -> f64;
+    /// The screening proxy of one operation's geometry: cheap, smaller is better, finite. `None` where it has no value:
+    /// such geometries come after all others, in the order of their text.
+    fn proxy(&self, workload: &Workload, operation: &str, assignment: &Assignment) -> Option<f64>;
 
     /// Whether results only mean something beside those of a control.
     fn needs_control(&self) -> bool {

@@ -160,12 +160,12 @@ impl Rules for Tiles {
         Ok(Some(plan))
     }
 
-    fn proxy(&self, workload: &Workload, operation: &str, plan: &Assignment) -> f64 {
+    fn proxy(&self, workload: &Workload, operation: &str, plan: &Assignment) -> Option<f64> {
         let of = |own: &str| number(plan, operation, own);
         let k = of("inner");
         let s = shape(workload, operation, plan, (of("rows"), of("columns"), k));
         let (left, partial) = (2 * s.lr * s.lk, 2 * s.lr * s.lc);
-        ((4 * s.lr + 160) * (s.lk / 16) * (s.lc / 16)) as f64 + (left + partial * (k - 1)) as f64 / 8.0
+        Some(((4 * s.lr + 160) * (s.lk / 16) * (s.lc / 16)) as f64 + (left + partial * (k - 1)) as f64 / 8.0)
     }
 }
 

@@ -105,8 +105,8 @@ impl Rules for Scripted {
         Attributes::new()
     }
 
-    fn proxy(&self, _: &Workload, _: &str, _: &Assignment) -> f64 {
-        0.0
+    fn proxy(&self, _: &Workload, _: &str, _: &Assignment) -> Option<f64> {
+        Some(0.0)
     }
 }
 

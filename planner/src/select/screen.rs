@@ -1,5 +1,6 @@
 //! Screening: the legal geometries of one operation, all else at the base, sorted by the target's proxy.
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
@@ -208,11 +209,11 @@ impl Screen {
                 continue;
             };
             let proxy = context.rules.proxy(context.workload(), operation, &plan);
-            if !proxy.is_finite() {
+            if let Some(value) = proxy.filter(|proxy| !proxy.is_finite()) {
                 let text = context.rules.operation_text(context.workload(), operation, &plan);
                 return Err(SelectError::Proxy {
                     text,
-                    value: proxy.to_string(),
+                    value: value.to_string(),
                 });
             }
             // Only what differs from the base is kept: there may be a million of them.
@@ -222,7 +223,7 @@ impl Screen {
             let changed = changed.map(|(at, (_, value))| (at, value.clone())).collect();
             geometries.push(Geometry { proxy, changed });
         }
-        geometries.sort_by(|a, b| a.proxy.total_cmp(&b.proxy));
+        geometries.sort_by(|a, b| a.order(b));
         let mut screened = Screened {
             operation: operation.to_owned(),
             base: base.clone(),
@@ -234,9 +235,20 @@ impl Screen {
 }
 
 struct Geometry {
-    proxy: f64,
+    /// What screening thinks of it, if anything.
+    proxy: Option<f64>,
     /// Parameters whose value is not the base's.
     changed: Box<[(usize, Value)]>,
+}
+
+impl Geometry {
+    /// By proxy; those without one come last.
+    fn order(&self, other: &Self) -> Ordering {
+        match (self.proxy, other.proxy) {
+            (Some(own), Some(other)) => own.total_cmp(&other),
+            (own, other) => own.is_none().cmp(&other.is_none()),
+        }
+    }
 }
 
 /// The screened geometries of one operation, best first.
@@ -251,10 +263,10 @@ impl Screened {
     fn break_ties(&mut self, context: &Context<'_>) {
         let mut from = 0;
         while from < self.geometries.len() {
-            let proxy = self.geometries[from].proxy;
+            let first = &self.geometries[from];
             let run = self.geometries[from..]
                 .iter()
-                .take_while(|g| g.proxy.total_cmp(&proxy).is_eq())
+                .take_while(|g| g.order(first).is_eq())
                 .count();
             let base = &self.base;
             let operation = &self.operation;
@@ -387,4 +399,20 @@ pub(super) fn conditions_for(
         }
     }
     Ok(full)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn geometries_without_a_proxy_come_last() {
+        let of = |proxy| Geometry {
+            proxy,
+            changed: Box::default(),
+        };
+        let mut all = [of(None), of(Some(f64::MAX)), of(None), of(Some(-1.0))];
+        all.sort_by(Geometry::order);
+        assert_eq!(all.map(|g| g.proxy), [Some(-1.0), Some(f64::MAX), None, None]);
+    }
 }

@@ -126,10 +126,10 @@ impl Rules for Toy {
             .collect()
     }
 
-    fn proxy(&self, _: &Workload, operation: &str, plan: &Assignment) -> f64 {
+    fn proxy(&self, _: &Workload, operation: &str, plan: &Assignment) -> Option<f64> {
         // Four tiles are best, swapped costs half a tile, and unrolling changes nothing: texts break the ties.
         let tiles = number(plan, &format!("{operation}.rows")) * number(plan, &format!("{operation}.inner"));
         let swapped = plan.get(&format!("{operation}.orientation")) == Some(&Value::text("swapped"));
-        (tiles - 4).abs() as f64 + if swapped { 0.5 } else { 0.0 }
+        Some((tiles - 4).abs() as f64 + if swapped { 0.5 } else { 0.0 })
     }
 }

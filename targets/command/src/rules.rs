@@ -56,8 +56,8 @@ impl Rules for Configuration {
     }
 
     /// Nothing is known of what parameters mean: all geometries are alike, and stand in the order of their text.
-    fn proxy(&self, _: &Workload, _: &str, _: &Assignment) -> f64 {
-        0.0
+    fn proxy(&self, _: &Workload, _: &str, _: &Assignment) -> Option<f64> {
+        Some(0.0)
     }
 
     fn fault(&self) -> Option<NoResult> {

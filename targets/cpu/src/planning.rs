@@ -98,7 +98,7 @@ impl Rules for Configuration {
         gemms.flatten().chain([threads]).collect()
     }
 
-    fn proxy(&self, workload: &Workload, operation: &str, assignment: &Assignment) -> f64 {
+    fn proxy(&self, workload: &Workload, operation: &str, assignment: &Assignment) -> Option<f64> {
         if attends(workload) {
             let models = (&self.analytic.hardware, &self.analytic.constants);
             return attention::proxy(workload, operation, assignment, &self.settings, models);
@@ -107,10 +107,7 @@ impl Rules for Configuration {
             .gemms()
             .find(|(name, _)| *name == operation)
             .map(|(_, extents)| extents);
-        match (extents, gemm_from(operation, assignment)) {
-            (Some(extents), Ok(geometry)) => self.proxy.score(extents, &geometry),
-            // No geometry of this workload: never the best.
-            _ => f64::MAX,
-        }
+        let geometry = gemm_from(operation, assignment).ok()?;
+        Some(self.proxy.score(extents?, &geometry))
     }
 }

@@ -428,7 +428,7 @@ proptest! {
         let (cpu, workload) = (configuration(threads), mlp(rows, inner, hidden));
         for assignment in cpu.space(&workload).unwrap().sample(seed, 40).unwrap().assignments {
             prop_assert_eq!(broken(threads, &workload, &assignment), None);
-            let proxy = cpu.proxy(&workload, "up", &assignment);
+            let proxy = cpu.proxy(&workload, "up", &assignment).unwrap();
             prop_assert!(proxy.is_finite() && proxy > 0.0 && proxy < 1e300);
         }
     }

@@ -51,7 +51,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let compiled = Program::new(&workload, &geometries, identity())
         .and_then(|program| unit::compile(program, Policy::default()))
         .map_err(|refusal: Refusal| refusal.to_string())?;
-    let cycles = unit::timing(&compiled, &table).cycles();
+    let cycles = unit::timing(&compiled, &table)?.cycles();
     let seconds = started.elapsed().as_secs_f64();
     println!(
         "{seconds:.2} s to compile, schedule and time the control ({cycles} cycles); at most {} so far",

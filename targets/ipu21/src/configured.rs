@@ -81,7 +81,7 @@ impl Rules for Configuration {
     fn defaults(&self, workload: &Workload) -> Result<Assignment, Refusal> {
         let mut plan = Assignment::new();
         for (operation, extents, _) in crate::program::chain(workload)? {
-            let best = defaults::best(operation, extents)?;
+            let best = defaults::best(operation, extents, &self.options.costs)?;
             for (name, value) in attributes::of_geometry(operation, &best) {
                 plan.set(&name, value);
             }
@@ -126,14 +126,12 @@ impl Rules for Configuration {
         derived
     }
 
-    fn proxy(&self, workload: &Workload, operation: &str, assignment: &Assignment) -> f64 {
-        match (
-            extents(workload, operation),
-            attributes::geometry(operation, assignment),
-        ) {
-            (Ok(extents), Ok(g)) => screen::proxy(extents, g.orientation, [g.rows, g.columns, g.inner]),
-            _ => f64::MAX,
-        }
+    fn proxy(&self, workload: &Workload, operation: &str, assignment: &Assignment) -> Option<f64> {
+        let extents = extents(workload, operation).ok()?;
+        let g = attributes::geometry(operation, assignment).ok()?;
+        let grid = [g.rows, g.columns, g.inner];
+        let cycles = screen::proxy(&self.options.costs, extents, g.orientation, grid).ok()?;
+        Some(cycles as f64)
     }
 
     fn complete(

@@ -2,6 +2,7 @@
 
 use planner::{GemmExtents, Refusal};
 
+use crate::costs::CostTable;
 use crate::device::{PANEL, ROW_BLOCK, TILES};
 use crate::geometry::{Geometry, Orientation};
 use crate::legal::{self, OperandBytes};
@@ -9,20 +10,24 @@ use crate::screen::{self, MOST_INNER, distributed};
 use crate::shards::{local_inner, oriented};
 use crate::text;
 
-/// The best geometry of a product in the normal orientation by the screening proxy, then by its text.
+/// The best geometry of a product in the normal orientation by the screening proxy under these prices, then by its text;
+/// those that have no price come last.
 ///
 /// Of the screened ones that are legal, if there are any. A small product leaves tiles idle, which no screened geometry
 /// does, and a large one fits only beyond the limits of the screen: then of all that the rules allow. Where the memory of
 /// the array is too small for any, it is the one that takes the least, so that the space can still be counted and asked
 /// about; its build is refused with the numbers. Fails only where no geometry can be written down.
-pub fn best(operation: &str, extents: GemmExtents) -> Result<Geometry, Refusal> {
+pub fn best(operation: &str, extents: GemmExtents, costs: &CostTable) -> Result<Geometry, Refusal> {
     let screened = screen::geometries(extents, Orientation::Normal);
     let all = written(extents);
     let legal = |g: &&Geometry| legal::gemm(operation, extents, g).is_ok();
     let by_proxy = |a: &&Geometry, b: &&Geometry| {
-        let score = |g: &Geometry| screen::proxy(extents, g.orientation, [g.rows, g.columns, g.inner]);
+        let score = |g: &Geometry| {
+            let cycles = screen::proxy(costs, extents, g.orientation, [g.rows, g.columns, g.inner]);
+            (cycles.is_err(), cycles.unwrap_or_default())
+        };
         score(a)
-            .total_cmp(&score(b))
+            .cmp(&score(b))
             .then_with(|| text::print(0, a).cmp(&text::print(0, b)))
     };
     let bytes = |g: &&Geometry| {
@@ -79,8 +84,12 @@ fn no_geometry(operation: &str, extents: GemmExtents) -> Refusal {
 mod tests {
     use super::*;
 
+    fn table() -> CostTable {
+        crate::costs::builtin("sweep").unwrap()
+    }
+
     fn of(rows: u64, inner: u64, columns: u64) -> Result<Geometry, Refusal> {
-        best("up", GemmExtents { rows, inner, columns })
+        best("up", GemmExtents { rows, inner, columns }, &table())
     }
 
     fn legal(rows: u64, inner: u64, columns: u64) -> bool {
@@ -124,7 +133,7 @@ mod tests {
             inner: 11_520,
             columns: 43_040,
         };
-        let refusal = legal::gemm("up", extents, &best("up", extents).unwrap()).unwrap_err();
+        let refusal = legal::gemm("up", extents, &best("up", extents, &table()).unwrap()).unwrap_err();
         assert_eq!(refusal.rule, "operand-bytes");
         assert!(refusal.message.contains("586960"), "{refusal}");
     }

@@ -4,7 +4,7 @@
 use planner::{Refusal, Workload};
 use serde::{Deserialize, Serialize};
 
-use crate::costs::CostTable;
+use crate::costs::{CostTable, Unpriced};
 use crate::device::PANEL;
 use crate::exchange::Policy;
 use crate::program::Program;
@@ -118,6 +118,14 @@ impl Request {
         words.join(" ")
     }
 
+    /// The placed estimate, in cycles.
+    fn placed(&self, compiled: &Compiled, horizons: &[usize]) -> Result<usize, Unpriced> {
+        let expanded = estimate::expanded(&compiled.phases, &compiled.segments, &self.costs, false)?;
+        // What the unit model will count with needs its prices, too: without one the build is refused, not the run.
+        unit::time(&compiled.phases, &compiled.segments, horizons, &self.costs)?;
+        Ok(expanded.placed(horizons))
+    }
+
     /// Compiles the request.
     pub fn compile(&self) -> Result<Compiled, Refusal> {
         unit::compile(self.program()?, Policy::default())
@@ -127,16 +135,15 @@ impl Request {
 /// Builds a request (JSON); gives a [`BuildReport`] (JSON). A refusal is a result, not an error.
 pub fn build(request: &str) -> Result<String, String> {
     let request: Request = serde_json::from_str(request).map_err(unreadable)?;
-    let report = match request.compile() {
-        Ok(compiled) => {
-            let expanded = estimate::expanded(&compiled.phases, &compiled.segments, &request.costs, false);
-            let horizons = compiled.horizons();
-            BuildReport::Built {
-                placed: expanded.placed(&horizons),
-                request: Box::new(request),
-                horizons,
-            }
-        }
+    let report = match request.compile().and_then(|compiled| {
+        let horizons = compiled.horizons();
+        Ok((request.placed(&compiled, &horizons)?, horizons))
+    }) {
+        Ok((placed, horizons)) => BuildReport::Built {
+            placed,
+            request: Box::new(request),
+            horizons,
+        },
         Err(refusal) => BuildReport::Refused { refusal },
     };
     serde_json::to_string(&report).map_err(|error| error.to_string())
@@ -171,8 +178,9 @@ pub fn run(built: &str, read: &dyn Fn(&str) -> Result<Vec<u8>, String>) -> Resul
     let reference: Vec<f64> = eights.iter().map(|bytes| f64::from_le_bytes(*bytes)).collect();
     check_sizes(&request.workload, &data, &reference)?;
     let result = unit::run(&compiled, &data);
-    let report = report(&request, &compiled, &result, &reference);
-    let profile = profile::profile(&compiled, &request.costs, &request.text());
+    let unpriced = |unpriced: Unpriced| unpriced.to_string();
+    let report = report(&request, &compiled, &result, &reference).map_err(unpriced)?;
+    let profile = profile::profile(&compiled, &request.costs, &request.text()).map_err(unpriced)?;
     let json = |error: serde_json::Error| error.to_string();
     Ok(Ran {
         report: serde_json::to_string(&report).map_err(json)?,
@@ -216,7 +224,7 @@ fn tolerance(workload: &Workload) -> f64 {
     8.0 * (longest as f64 / PANEL as f64).max(1.0).sqrt() / 4096.0
 }
 
-fn report(request: &Request, compiled: &Compiled, result: &[f32], reference: &[f64]) -> RunReport {
+fn report(request: &Request, compiled: &Compiled, result: &[f32], reference: &[f64]) -> Result<RunReport, Unpriced> {
     let rms = (reference.iter().map(|y| y * y).sum::<f64>() / reference.len().max(1) as f64).sqrt();
     let errors: Vec<f64> = result
         .iter()
@@ -224,8 +232,8 @@ fn report(request: &Request, compiled: &Compiled, result: &[f32], reference: &[f
         .map(|(x, y)| (f64::from(*x) - y).abs())
         .collect();
     let finite = errors.iter().all(|error| error.is_finite());
-    let timing = unit::timing(compiled, &request.costs);
-    RunReport {
+    let timing = unit::timing(compiled, &request.costs)?;
+    Ok(RunReport {
         cycles: timing.cycles(),
         maximum_tile_cycles: timing.counters.most,
         minimum_tile_cycles: timing.counters.least,
@@ -234,7 +242,7 @@ fn report(request: &Request, compiled: &Compiled, result: &[f32], reference: &[f
         reference_rms: rms,
         tolerance: tolerance(&request.workload) * rms,
         elements: reference.len() as u64,
-    }
+    })
 }
 
 fn phases(compiled: &Compiled, timing: &Timing) -> Vec<PhaseReport> {

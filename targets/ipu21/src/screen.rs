@@ -5,6 +5,7 @@
 use planner::GemmExtents;
 
 use crate::beyond::Beyond;
+use crate::costs::{CostTable, Cycles};
 use crate::device::{ELEMENT_BYTES, PANEL, ROW_BLOCK, TILES};
 use crate::geometry::{Geometry, Local, Memory, Orientation, Staging};
 use crate::legal::derived_width;
@@ -41,15 +42,21 @@ fn proxy_bytes([m, k, n]: [usize; 3], [rows, columns, inner]: [usize; 3]) -> [us
     [lr * lk, lc * lk, lr * lc].map(|elements| ELEMENT_BYTES * elements)
 }
 
-/// The screening score in cycles, smaller is better: `(4 lr + 160) (lk/16) (lc/16) + (left + partial (K-1)) / 8`.
-#[must_use]
-pub fn proxy(extents: GemmExtents, orientation: Orientation, grid: [usize; 3]) -> f64 {
+/// The screening score in cycles, smaller is better: the table's price of the local product, and of one copy of the left
+/// operand and the remote partials, `gemm(lr, lk, lc) + copy(left + partial (K-1))`.
+///
+/// With the prices that ship it is `(4 lr + 160) (lk/16) (lc/16) + (left + partial (K-1)) / 8`, the published proxy, and
+/// what two calls cost whatever they do, which changes no order.
+///
+/// # Errors
+/// Where the table has no price for either.
+pub fn proxy(costs: &CostTable, extents: GemmExtents, orientation: Orientation, grid: [usize; 3]) -> Cycles {
     let [m, k, n] = oriented(extents, orientation);
     let [rows, columns, inner] = grid;
     let lr = ROW_BLOCK * m.div_ceil(rows).div_ceil(ROW_BLOCK);
-    let panels = local_inner(k, inner) / PANEL * (derived_width(n, columns) / PANEL);
     let [left, _, partial] = proxy_bytes([m, k, n], grid);
-    ((4 * lr + 160) * panels) as f64 + (left + partial * (inner - 1)) as f64 / 8.0
+    let product = costs.gemm(lr, local_inner(k, inner), derived_width(n, columns))?;
+    Ok(product + costs.copy(left + partial * (inner - 1))?)
 }
 
 /// All screened geometries of one product in one orientation, in order of inner, then column partitions.
@@ -121,15 +128,57 @@ mod tests {
     }
 
     #[test]
+    fn the_proxy_is_the_published_one_beside_what_every_call_costs() {
+        let costs = crate::costs::builtin("sweep").unwrap();
+        for extents in [UP, DOWN] {
+            for g in geometries(extents, Orientation::Normal) {
+                let grid = [g.rows, g.columns, g.inner];
+                let [m, k, n] = oriented(extents, g.orientation);
+                let [left, _, partial] = proxy_bytes([m, k, n], grid);
+                let lr = ROW_BLOCK * m.div_ceil(g.rows).div_ceil(ROW_BLOCK);
+                let panels = local_inner(k, g.inner) / PANEL * (g.width / PANEL);
+                let published = (4 * lr + 160) * panels + (left + partial * (g.inner - 1)) / 8;
+                assert_eq!(
+                    proxy(&costs, extents, g.orientation, grid),
+                    Ok(published + 294 + 288),
+                    "{g:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn another_table_screens_otherwise() {
+        let text = crate::costs::builtin("sweep").unwrap().families().text();
+        let rows = "cycles = 4 }";
+        assert!(text.contains(rows), "{text}");
+        let dear = CostTable::parse(&text.replace(rows, "cycles = 5 }")).unwrap();
+        let none = CostTable::parse(&text.replace(rows, "cycles = -500 }")).unwrap();
+        let at = |costs: &CostTable| proxy(costs, UP, Orientation::Normal, [8, 90, 2]);
+        let before = at(&crate::costs::builtin("sweep").unwrap()).unwrap();
+        assert_eq!(
+            at(&dear).unwrap() - before,
+            36 * 3 * 92,
+            "92 rows, 36 x 3 panels, one cycle each"
+        );
+        assert!(at(&none).is_err(), "a price below zero is none");
+    }
+
+    #[test]
     fn the_best_of_a_stratum_is_the_published_one() {
+        let costs = crate::costs::builtin("sweep").unwrap();
         let best = |extents, wanted: &dyn Fn(&Geometry) -> bool| {
             geometries(extents, Orientation::Normal)
                 .into_iter()
                 .filter(wanted)
                 .min_by(|a, b| {
-                    let score = |g: &Geometry| proxy(extents, Orientation::Normal, [g.rows, g.columns, g.inner]);
+                    let score =
+                        |g: &Geometry| proxy(&costs, extents, Orientation::Normal, [g.rows, g.columns, g.inner]);
                     let text = |g: &Geometry| crate::text::print(0, g);
-                    score(a).total_cmp(&score(b)).then_with(|| text(a).cmp(&text(b)))
+                    score(a)
+                        .unwrap()
+                        .cmp(&score(b).unwrap())
+                        .then_with(|| text(a).cmp(&text(b)))
                 })
                 .map(|g| [g.rows, g.columns, g.inner])
         };

@@ -1,7 +1,7 @@
 //! What tiles compute between exchange phases.
 
 use crate::beyond::Sum;
-use crate::costs::CostTable;
+use crate::costs::{CostTable, Cycles};
 use crate::device::{ELEMENT_BYTES, PANEL, ROW_BLOCK, TILES};
 use crate::program::Program;
 use crate::traffic::{Intersection, deliveries, intersections, pieces};
@@ -77,17 +77,17 @@ impl Copy {
 
     /// Cycles as a planner prices them: contiguous panels are one call.
     #[must_use]
-    pub fn planned(&self, costs: &CostTable) -> usize {
+    pub fn planned(&self, costs: &CostTable) -> Cycles {
         let calls = if self.contiguous { 1 } else { self.strided_calls() };
-        calls * costs.copy(self.panels * self.panel_bytes / calls)
+        Ok(calls * costs.copy(self.panels * self.panel_bytes / calls)?)
     }
 
     /// Cycles on the machine, where contiguous panels are not merged.
     #[must_use]
-    pub fn executed(&self, costs: &CostTable) -> usize {
+    pub fn executed(&self, costs: &CostTable) -> Cycles {
         let calls = self.strided_calls();
         let bytes = self.panels * self.panel_bytes / calls;
-        calls * costs.copy_executed(bytes)
+        Ok(calls * costs.copy_executed(bytes)?)
     }
 }
 
@@ -103,7 +103,7 @@ pub enum Pricing {
 impl Call {
     /// Cycles of the call.
     #[must_use]
-    pub fn cycles(&self, costs: &CostTable, pricing: Pricing) -> usize {
+    pub fn cycles(&self, costs: &CostTable, pricing: Pricing) -> Cycles {
         match (self, pricing) {
             (Self::Gemm { rows, inner, columns }, _) => costs.gemm(*rows, *inner, *columns),
             (Self::Copy(copy), Pricing::Planned) => copy.planned(costs),
@@ -124,7 +124,7 @@ impl Segment {
     }
 
     /// Cycles of each execution tile.
-    pub fn cycles(&self, costs: &CostTable, pricing: Pricing) -> impl Iterator<Item = usize> {
+    pub fn cycles(&self, costs: &CostTable, pricing: Pricing) -> impl Iterator<Item = Cycles> {
         self.calls
             .iter()
             .map(move |calls| calls.iter().map(|call| call.cycles(costs, pricing)).sum())

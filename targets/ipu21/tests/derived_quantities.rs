@@ -78,8 +78,8 @@ fn traffic_is_as_derived() {
                 s.eligible_paired,
                 s.ordinary_bound(),
                 s.paired_bound,
-                s.price(&price, true),
-                s.price(&price, false),
+                s.price(&price, true).unwrap(),
+                s.price(&price, false).unwrap(),
             ];
             let prefix = format!("{},{at},", case[0]);
             let derived = include_str!("fixtures/phases.csv")

@@ -10,12 +10,14 @@ use common::{DOWN, UP, program};
 #[test]
 fn the_compact_estimates_are_the_published_ones() {
     let after = costs::builtin("after").unwrap();
-    let historical = estimate::compact(&program(UP, DOWN).products, &after);
+    let historical = estimate::compact(&program(UP, DOWN).products, &after).unwrap();
     assert_eq!(historical.total(), 259_590);
     assert_eq!(historical.exchange, 123_960);
     let mixed = DOWN.replace("15x1", "5x3");
     assert_eq!(
-        estimate::compact(&program(UP, &mixed).products, &after).total(),
+        estimate::compact(&program(UP, &mixed).products, &after)
+            .unwrap()
+            .total(),
         258_236
     );
 }
@@ -40,11 +42,11 @@ fn compact_estimates_of_the_sweep_are_as_derived() {
         let Ok(program) = Program::new(&common::siglip(), &geometries, program::identity()) else {
             continue;
         };
-        let ours = estimate::compact(&program.products, &after);
+        let ours = estimate::compact(&program.products, &after).unwrap();
         assert_eq!(ours.total(), total.parse::<usize>().unwrap(), "{name}");
         assert_eq!(ours.exchange, exchange.parse::<usize>().unwrap(), "{name}");
         assert_eq!(
-            estimate::compact(&program.products, &before).total(),
+            estimate::compact(&program.products, &before).unwrap().total(),
             total_before.parse::<usize>().unwrap(),
             "{name}"
         );
@@ -57,7 +59,7 @@ fn compact_estimates_of_the_sweep_are_as_derived() {
 fn the_expanded_estimate_is_the_published_one_in_its_exchange() {
     let program = program(UP, DOWN);
     let (phases, segments) = (traffic::phases(&program), work::segments(&program));
-    let expanded = estimate::expanded(&phases, &segments, &costs::builtin("sweep").unwrap(), true);
+    let expanded = estimate::expanded(&phases, &segments, &costs::builtin("sweep").unwrap(), true).unwrap();
     assert_eq!(expanded.exchange, [14_424, 7_320, 34_008, 14_400]);
     assert_eq!(expanded.exchange.iter().sum::<usize>(), 70_152);
     let error = expanded.total() as f64 / 212_951.0 - 1.0;
@@ -68,7 +70,7 @@ fn the_expanded_estimate_is_the_published_one_in_its_exchange() {
         expanded.work
     );
     assert!(error.abs() < 0.015, "{error}");
-    let independent = estimate::expanded(&phases, &segments, &costs::builtin("sweep").unwrap(), false);
+    let independent = estimate::expanded(&phases, &segments, &costs::builtin("sweep").unwrap(), false).unwrap();
     assert_eq!(independent.exchange, [7_512, 4_008, 34_008, 13_920]);
 }
 
@@ -78,7 +80,7 @@ fn the_expanded_estimate_is_the_published_one_in_its_exchange() {
 fn the_placed_estimate_misses_by_the_gather() {
     let program = program(UP, DOWN);
     let (phases, segments) = (traffic::phases(&program), work::segments(&program));
-    let expanded = estimate::expanded(&phases, &segments, &costs::builtin("sweep").unwrap(), true);
+    let expanded = estimate::expanded(&phases, &segments, &costs::builtin("sweep").unwrap(), true).unwrap();
     let placed = |gather| expanded.placed(&[7_048, 3_779, gather, 7_991]);
     let off = |cycles: usize| cycles as f64 / 194_556.0 - 1.0;
     assert!(off(placed(32_939)).abs() < 0.015, "{}", off(placed(32_939)));

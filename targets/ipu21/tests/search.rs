@@ -57,7 +57,11 @@ fn the_historical_plan_survives_shortlists_and_beam() {
     let typed = attributes::plan(&siglip(), &winner.assignment).unwrap();
     let tiles = mapping::parse(&typed.mapping).unwrap();
     let chosen = program::Program::new(&siglip(), &typed.geometries, tiles).unwrap();
-    let cycles = |program| unit::timing(&unit::compile(program, Policy::default()).unwrap(), &table).cycles();
+    let cycles = |program| {
+        unit::timing(&unit::compile(program, Policy::default()).unwrap(), &table)
+            .unwrap()
+            .cycles()
+    };
     let (ours, theirs) = (cycles(chosen), cycles(mapped(UP, DOWN, program::identity())));
     assert!(
         (ours as f64) < 0.975 * theirs as f64,

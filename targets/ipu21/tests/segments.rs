@@ -15,7 +15,11 @@ fn maxima(up: &str, down: &str, table: &str) -> [usize; 4] {
     for segment in work::segments(&program) {
         let at = 2 * segment.product + usize::from(reducing[segment.product]);
         reducing[segment.product] = true;
-        sums[at] += segment.cycles(&costs, Pricing::Executed).max().unwrap_or(0);
+        sums[at] += segment
+            .cycles(&costs, Pricing::Executed)
+            .map(Result::unwrap)
+            .max()
+            .unwrap_or(0);
     }
     sums
 }

@@ -12,7 +12,9 @@ fn compile(down: &str, mapping: Vec<usize>) -> Compiled {
 }
 
 fn cycles(compiled: &Compiled, table: &str) -> usize {
-    unit::timing(compiled, &costs::builtin(table).expect("a built-in table")).cycles()
+    unit::timing(compiled, &costs::builtin(table).expect("a built-in table"))
+        .unwrap()
+        .cycles()
 }
 
 fn within(cycles: usize, measured: usize, percent: f64) -> bool {
@@ -25,7 +27,7 @@ fn the_control_before_and_after_the_loop_upgrade() {
     let [before, after] = ["before", "after"].map(|table| cycles(&compiled, table));
     assert_eq!([before, after], [187_227, 176_163]);
     assert!(within(before, 186_630, 0.5) && within(after, 175_140, 0.6));
-    let timing = unit::timing(&compiled, &costs::builtin("after").unwrap());
+    let timing = unit::timing(&compiled, &costs::builtin("after").unwrap()).unwrap();
     assert_eq!(timing.scheduled(), 7_048 + 3_779 + 31_197 + 7_991);
     let work: Vec<usize> = timing.phases.iter().map(|phase| phase.work).collect();
     assert_eq!(work, [48_678, 19_884, 48_678, 7_908]);
@@ -56,7 +58,7 @@ fn another_mapping_changes_the_exchange_only() {
         &DOWN.replace("interleaved", "standard"),
         mapping::parse("block:92:2").unwrap(),
     );
-    let timing = unit::timing(&compiled, &costs::builtin("after").unwrap());
+    let timing = unit::timing(&compiled, &costs::builtin("after").unwrap()).unwrap();
     assert!(within(timing.cycles(), 174_132, 2.0), "{}", timing.cycles());
     assert_eq!(
         timing.phases.iter().map(|phase| phase.work).sum::<usize>(),

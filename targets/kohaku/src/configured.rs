@@ -141,10 +141,9 @@ impl Rules for Configuration {
         derived
     }
 
-    fn proxy(&self, workload: &Workload, _: &str, assignment: &Assignment) -> f64 {
-        self.compiled(workload, assignment).map_or(1e18, |(_, compiled)| {
-            timing(&compiled, self.options.prices).total() as f64
-        })
+    fn proxy(&self, workload: &Workload, _: &str, assignment: &Assignment) -> Option<f64> {
+        let (_, compiled) = self.compiled(workload, assignment).ok()?;
+        Some(timing(&compiled, self.options.prices).total() as f64)
     }
 }
 

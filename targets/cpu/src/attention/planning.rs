@@ -80,20 +80,16 @@ pub(crate) fn derived(workload: &Workload, assignment: &Assignment, settings: &S
         .collect()
 }
 
-/// The screening proxy: cycles of the roofline; an assignment that can't be read is never the best.
+/// The screening proxy: cycles of the roofline; none of an assignment that can't be read.
 pub(crate) fn proxy(
     workload: &Workload,
     operation: &str,
     assignment: &Assignment,
     settings: &Settings,
     (hardware, constants): (&Hardware, &Constants),
-) -> f64 {
-    let read = attention(workload).and_then(|own| Ok((own.extents, geometry_from(operation, assignment)?)));
-    match read {
-        Ok((extents, geometry)) => roofline(extents, &geometry, settings.threads, hardware, constants)
-            .iter()
-            .map(|(_, cycles)| cycles)
-            .sum(),
-        Err(_) => f64::MAX,
-    }
+) -> Option<f64> {
+    let own = attention(workload).ok()?;
+    let geometry = geometry_from(operation, assignment).ok()?;
+    let roofline = roofline(own.extents, &geometry, settings.threads, hardware, constants);
+    Some(roofline.iter().map(|(_, cycles)| cycles).sum())
 }

@@ -110,7 +110,9 @@ impl Prepared {
     /// Simulated cycles with these horizons.
     pub(crate) fn cycles(&self, horizons: &[usize], kernels: &str) -> Result<usize, String> {
         let table = costs::builtin(kernels).ok_or("no such prices")?;
-        Ok(unit::time(&self.phases, &self.segments, horizons, &table).cycles())
+        unit::time(&self.phases, &self.segments, horizons, &table)
+            .map(|timing| timing.cycles())
+            .map_err(|unpriced| unpriced.to_string())
     }
 }
 

@@ -136,7 +136,11 @@ fn automatic() -> Section {
     }
     let estimated = each(&plans, |(up, down)| {
         let prepared = prepare(up, down, "identity").ok()?;
-        Some(expanded(&prepared.phases, &prepared.segments, &prices, false).total())
+        Some(
+            expanded(&prepared.phases, &prepared.segments, &prices, false)
+                .ok()?
+                .total(),
+        )
     });
     let mut legal: Vec<(usize, &(String, String))> = estimated
         .into_iter()

@@ -70,9 +70,12 @@ fn row(name: &str, up: &str, down: &str, assumed: &[CostTable]) -> Result<Row, S
     let charged = costs::builtin("sweep").ok_or("no such prices")?;
     let prepared = prepare(up, down, "identity")?;
     let horizons = prepared.horizons(Policy::default())?;
-    let quick = compact(&prepared.program.products, &charged);
-    let by = |table: &CostTable| expanded(&prepared.phases, &prepared.segments, table, true);
-    let wide = by(&charged);
+    let quick = compact(&prepared.program.products, &charged).map_err(|unpriced| unpriced.to_string())?;
+    let by = |table: &CostTable| {
+        expanded(&prepared.phases, &prepared.segments, table, true).map_err(|unpriced| unpriced.to_string())
+    };
+    let wide = by(&charged)?;
+    let assumed = assumed.iter().map(|table| Ok(by(table)?.total()));
     Ok(Row {
         name: name.to_owned(),
         simulated: prepared.cycles(&horizons, "before")?,
@@ -82,7 +85,7 @@ fn row(name: &str, up: &str, down: &str, assumed: &[CostTable]) -> Result<Row, S
         expanded_exchange: wide.exchange.iter().sum(),
         placed: wide.placed(&horizons),
         scheduled: horizons.iter().sum(),
-        assumed: assumed.iter().map(|table| by(table).total()).collect(),
+        assumed: assumed.collect::<Result<_, String>>()?,
     })
 }
 

@@ -20,6 +20,14 @@ pub fn builtin(name: &str) -> Option<CostTable> {
     CostTable::parse(text).ok()
 }
 
+impl CostTable {
+    /// Whether it is one that ships: those have a price for every call of every plan that fits the array.
+    #[must_use]
+    pub fn is_builtin(&self) -> bool {
+        builtin(self.name()).is_some_and(|own| own == *self)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -30,6 +38,7 @@ mod tests {
         assert_eq!(names, ["sweep", "before", "after"]);
         for name in names {
             assert_eq!(builtin(name).unwrap().name(), name);
+            assert!(builtin(name).unwrap().is_builtin());
         }
         assert_eq!(builtin("later"), None);
     }

@@ -6,5 +6,5 @@ mod price;
 mod table;
 
 pub use builtin::{builtin, builtin_names};
-pub use price::Kernel;
+pub use price::{Cycles, Kernel, Unpriced};
 pub use table::CostTable;

@@ -50,10 +50,14 @@ impl Estimator for CompactModel {
         "one step after another, each with the largest local shape; exchange by bytes and assumed fragments"
     }
 
+    fn is_partial(&self) -> bool {
+        !self.costs.is_builtin()
+    }
+
     fn estimate(&self, workload: &Workload, plan: &Plan) -> Result<Estimate, NoEstimate> {
         let typed = attributes::plan(workload, &plan.attributes)?;
         let products = unplaced(workload, &typed.geometries)?;
-        let c = compact(&products, &self.costs);
+        let c = compact(&products, &self.costs)?;
         Ok(estimate(
             self.name(),
             &[
@@ -76,6 +80,10 @@ impl Estimator for ExpandedModel {
         "all work of all tiles with a barrier at every phase; a plan that can't be expanded has the compact estimate"
     }
 
+    fn is_partial(&self) -> bool {
+        !self.costs.is_builtin()
+    }
+
     fn estimate(&self, workload: &Workload, plan: &Plan) -> Result<Estimate, NoEstimate> {
         let program = attributes::plan(workload, &plan.attributes).and_then(|typed| {
             let mapping = mapping::parse(&typed.mapping).unwrap_or_default();
@@ -93,7 +101,7 @@ impl Estimator for ExpandedModel {
                 ..fallback
             });
         };
-        let e = expanded(&phases(&program), &segments(&program), &self.costs, self.shared);
+        let e = expanded(&phases(&program), &segments(&program), &self.costs, self.shared)?;
         Ok(estimate(
             self.name(),
             &[("exchange", e.exchange.iter().sum()), ("work", e.work.iter().sum())],

@@ -1,6 +1,6 @@
 //! The expanded estimate: all work of all tiles, with a barrier at every phase.
 
-use crate::costs::CostTable;
+use crate::costs::{CostTable, Unpriced};
 use crate::traffic::{Phase, Stats};
 use crate::work::{Pricing, Segment};
 
@@ -28,16 +28,22 @@ impl Expanded {
 }
 
 /// The expanded estimate. `shared` is the older price of a phase, which sums the sends of a pair of tiles.
-#[must_use]
-pub fn expanded(phases: &[Phase], segments: &[Segment], costs: &CostTable, shared: bool) -> Expanded {
-    Expanded {
+///
+/// # Errors
+/// Where the table has no price for one of the calls.
+pub fn expanded(phases: &[Phase], segments: &[Segment], costs: &CostTable, shared: bool) -> Result<Expanded, Unpriced> {
+    Ok(Expanded {
         exchange: phases
             .iter()
             .map(|phase| Stats::new(&phase.transfers).price(costs, shared))
-            .collect(),
+            .collect::<Result<_, _>>()?,
         work: segments
             .iter()
-            .map(|segment| segment.cycles(costs, Pricing::Planned).max().unwrap_or(0))
-            .collect(),
-    }
+            .map(|segment| {
+                segment
+                    .cycles(costs, Pricing::Planned)
+                    .try_fold(0, |most, cycles| cycles.map(|cycles| cycles.max(most)))
+            })
+            .collect::<Result<_, Unpriced>>()?,
+    })
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::types::{CallProfile, LaneProfile, MemoryProfile, Profile, SegmentProfile, StepProfile};
-use crate::costs::CostTable;
+use crate::costs::{CostTable, Unpriced};
 use crate::device::TILES;
 use crate::exchange::Schedule;
 use crate::traffic::{PhaseKind, Stats};
@@ -11,9 +11,11 @@ use crate::unit::{self, Compiled};
 use crate::work::{Call, Pricing, Segment};
 
 /// The profile of a program under these prices; `plan` is its canonical text.
-#[must_use]
-pub fn profile(compiled: &Compiled, costs: &CostTable, plan: &str) -> Profile {
-    let timing = unit::timing(compiled, costs);
+///
+/// # Errors
+/// Where the table has no price for one of its calls.
+pub fn profile(compiled: &Compiled, costs: &CostTable, plan: &str) -> Result<Profile, Unpriced> {
+    let timing = unit::timing(compiled, costs)?;
     let mut calls = Calls::default();
     let mut steps = Vec::with_capacity(timing.phases.len());
     let mut start = 0;
@@ -41,13 +43,13 @@ pub fn profile(compiled: &Compiled, costs: &CostTable, plan: &str) -> Profile {
                 &format!("{operation}.{work}"),
                 costs,
                 &mut calls,
-            ),
+            )?,
             operation,
         });
         start += times.after_arrival + times.work;
     }
     let peaks = unit::peaks(&compiled.program);
-    Profile {
+    Ok(Profile {
         target: "ipu21".to_owned(),
         unit: "cycles".to_owned(),
         plan: plan.to_owned(),
@@ -61,7 +63,7 @@ pub fn profile(compiled: &Compiled, costs: &CostTable, plan: &str) -> Profile {
             standard: peaks.iter().map(|peak| peak.standard).collect(),
             tables: unit::table_bytes(&compiled.phases),
         },
-    }
+    })
 }
 
 /// Names of a phase and of the work after it.
@@ -106,20 +108,21 @@ impl Calls {
     }
 }
 
-fn segment(segment: &Segment, name: &str, costs: &CostTable, all: &mut Calls) -> SegmentProfile {
-    let calls: Vec<Vec<usize>> = segment
-        .calls
-        .iter()
-        .map(|calls| calls.iter().map(|call| all.place(described(call, costs))).collect())
-        .collect();
-    SegmentProfile {
+fn segment(segment: &Segment, name: &str, costs: &CostTable, all: &mut Calls) -> Result<SegmentProfile, Unpriced> {
+    let mut of_tile = |calls: &Vec<Call>| -> Result<Vec<usize>, Unpriced> {
+        calls
+            .iter()
+            .map(|call| Ok(all.place(described(call, costs)?)))
+            .collect()
+    };
+    Ok(SegmentProfile {
         name: name.to_owned(),
-        cycles: segment.cycles(costs, Pricing::Executed).collect(),
-        calls,
-    }
+        calls: segment.calls.iter().map(&mut of_tile).collect::<Result<_, _>>()?,
+        cycles: segment.cycles(costs, Pricing::Executed).collect::<Result<_, _>>()?,
+    })
 }
 
-fn described(call: &Call, costs: &CostTable) -> CallProfile {
+fn described(call: &Call, costs: &CostTable) -> Result<CallProfile, Unpriced> {
     let (kernel, arguments): (&str, Vec<(&str, usize)>) = match *call {
         Call::Gemm { rows, inner, columns } => ("gemm", vec![("rows", rows), ("inner", inner), ("columns", columns)]),
         Call::Copy(copy) => ("copy", vec![("panels", copy.panels), ("panel_bytes", copy.panel_bytes)]),
@@ -127,12 +130,12 @@ fn described(call: &Call, costs: &CostTable) -> CallProfile {
         Call::Gelu { elements } => ("gelu", vec![("elements", elements)]),
         Call::Fill { bytes } => ("fill", vec![("bytes", bytes)]),
     };
-    CallProfile {
+    Ok(CallProfile {
         kernel: kernel.to_owned(),
         arguments: arguments
             .into_iter()
             .map(|(name, value)| (name.to_owned(), value))
             .collect(),
-        cycles: call.cycles(costs, Pricing::Executed),
-    }
+        cycles: call.cycles(costs, Pricing::Executed)?,
+    })
 }

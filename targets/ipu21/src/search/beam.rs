@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use planner::{Refusal, Workload};
 
-use super::steps::{Ranked, Score, rank};
-use crate::costs::CostTable;
+use super::steps::{Ranked, Score, UNPRICED, rank};
+use crate::costs::{CostTable, Unpriced};
 use crate::device::TILES;
 use crate::estimate::compact;
 use crate::geometry::Geometry;
-use crate::program::unplaced;
+use crate::program::{Product, unplaced};
 use crate::text;
 
 /// Texts of the products of a plan, without their mapping.
@@ -23,12 +23,12 @@ pub(super) fn plan_text(geometries: &[Geometry]) -> String {
 }
 
 /// Compact estimate of a whole plan; among equals more tiles are better.
-fn score(workload: &Workload, plan: &[Geometry], costs: &CostTable) -> Result<Score, Refusal> {
+fn score(products: &[Product], plan: &[Geometry], costs: &CostTable) -> Result<Score, Unpriced> {
     let idle = plan
         .iter()
         .map(|g| (2 * TILES).saturating_sub(g.tiles() + g.owners()))
         .sum();
-    Ok((compact(&unplaced(workload, plan)?, costs).total(), idle))
+    Ok((compact(products, costs)?.total(), idle))
 }
 
 /// Combines the shortlists product by product and keeps the `most` best plans by the compact estimate.
@@ -86,11 +86,15 @@ fn by_score(
     most: usize,
     watch: &[(String, String)],
 ) -> Result<Ranked<Vec<Geometry>>, Refusal> {
-    let scored = plans
-        .into_iter()
-        .map(|plan| Ok((score(workload, &plan, costs)?, plan_text(&plan), plan)))
-        .collect::<Result<Vec<_>, Refusal>>()?;
-    Ok(rank(name, by, scored, BTreeMap::new(), most, watch))
+    let mut dropped = BTreeMap::new();
+    let mut scored = Vec::with_capacity(plans.len());
+    for plan in plans {
+        match score(&unplaced(workload, &plan)?, &plan, costs) {
+            Ok(score) => scored.push((score, plan_text(&plan), plan)),
+            Err(Unpriced { .. }) => *dropped.entry(UNPRICED.to_owned()).or_default() += 1,
+        }
+    }
+    Ok(rank(name, by, scored, dropped, most, watch))
 }
 
 /// The workload up to its product number `count` and what directly follows it.

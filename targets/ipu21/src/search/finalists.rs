@@ -68,7 +68,7 @@ pub(super) fn expand(
         let program = whole.program(workload)?;
         let phases = phases(&program);
         unit::check(&program, &phases)?;
-        Ok(expanded(&phases, &segments(&program), costs, false).total())
+        Ok(expanded(&phases, &segments(&program), costs, false)?.total())
     };
     let (all, dropped) = scored(plans, |plan| plan_text(plan), score);
     rank("expanded finalists", "expanded estimate", all, dropped, most, watch)
@@ -90,7 +90,7 @@ pub(super) fn vary(
         let program = whole.program(workload)?;
         let phases = phases(&program);
         unit::check(&program, &phases)?;
-        let work: usize = expanded(&phases, &segments(&program), costs, false).work.iter().sum();
+        let work: usize = expanded(&phases, &segments(&program), costs, false)?.work.iter().sum();
         Ok(work + phases.iter().map(bound).sum::<usize>())
     };
     let mut all = Vec::new();
@@ -181,7 +181,7 @@ pub(super) fn place(
     let most = plans.len();
     let score = |whole: &Whole| {
         let compiled = unit::compile(whole.program(workload)?, Policy::default())?;
-        Ok(expanded(&compiled.phases, &compiled.segments, costs, false).placed(&compiled.horizons()))
+        Ok(expanded(&compiled.phases, &compiled.segments, costs, false)?.placed(&compiled.horizons()))
     };
     let (all, dropped) = scored(plans, Whole::text, score);
     let all = all
@@ -201,5 +201,5 @@ pub(super) fn place(
 /// The expanded estimate of one plan.
 pub(super) fn expanded_total(workload: &Workload, whole: &Whole, costs: &CostTable) -> Result<usize, Refusal> {
     let program = whole.program(workload)?;
-    Ok(expanded(&phases(&program), &segments(&program), costs, false).total())
+    Ok(expanded(&phases(&program), &segments(&program), costs, false)?.total())
 }

@@ -106,7 +106,7 @@ fn finalist(workload: &Workload, costs: &CostTable, whole: &Whole, placed: usize
         moment,
         parts: Vec::new(),
     };
-    let compact = compact(&products(workload, &whole.geometries)?, costs).total();
+    let compact = compact(&products(workload, &whole.geometries)?, costs)?.total();
     let expanded = super::finalists::expanded_total(workload, whole, costs)?;
     Ok(Finalist {
         text: attributes::plan_text(workload, &typed),

@@ -7,7 +7,8 @@ use planner::GemmExtents;
 use target_api::{SearchStep, Survival};
 
 use super::geometries;
-use crate::costs::CostTable;
+use super::steps::UNPRICED;
+use crate::costs::{CostTable, Unpriced};
 use crate::estimate::compact_alone;
 use crate::geometry::Geometry;
 use crate::program::Product;
@@ -81,7 +82,7 @@ pub(super) fn shortlist(
 ) -> (Vec<Geometry>, SearchStep) {
     let lanes = costs.without_fragments();
     let mut product = None;
-    let mut scores = |g: &Geometry| {
+    let mut scores = |g: &Geometry| -> Result<[usize; 2], Unpriced> {
         let product = product.get_or_insert_with(|| Product {
             name: open.name.to_owned(),
             extents: open.extents,
@@ -92,22 +93,27 @@ pub(super) fn shortlist(
         });
         product.geometry = *g;
         product.shards = Shards::new(open.extents, g);
-        [costs, &lanes].map(|costs| compact_alone(product, open.first, costs))
+        let own = compact_alone(product, open.first, costs)?;
+        Ok([own, compact_alone(product, open.first, &lanes)?])
     };
-    let watched: Vec<(&str, Geometry, usize)> = watch
+    // Without a price there is no score, and no rank.
+    let watched: Vec<(&str, Geometry, Option<usize>)> = watch
         .iter()
-        .map(|(name, g)| (name.as_str(), *g, scores(g)[0]))
+        .map(|(name, g)| (name.as_str(), *g, scores(g).ok().map(|[own, _]| own)))
         .collect();
     let mut better = vec![0; watched.len()];
     let mut seen = vec![false; watched.len()];
     let mut kinds: BTreeMap<(usize, Scatter), Kind> = BTreeMap::new();
     let mut overall = Kind::default();
-    let mut looked_at = 0;
+    let (mut looked_at, mut unpriced) = (0, 0);
     let mut dropped = geometries::each(open.name, open.extents, &mut |g| {
         looked_at += 1;
-        let [own, bare] = scores(&g);
+        let Ok([own, bare]) = scores(&g) else {
+            unpriced += 1;
+            return;
+        };
         for (at, (_, watched, theirs)) in watched.iter().enumerate() {
-            let first = (own, used(&g)) < (*theirs, used(watched));
+            let first = theirs.is_some_and(|theirs| (own, used(&g)) < (theirs, used(watched)));
             better[at] += usize::from(first);
             seen[at] |= g == *watched;
         }
@@ -119,7 +125,10 @@ pub(super) fn shortlist(
     }
     overall.cut(most);
     let list = pick(&overall, &kinds, most);
-    dropped.insert("rank".to_owned(), looked_at - list.len());
+    dropped.insert("rank".to_owned(), looked_at - unpriced - list.len());
+    if unpriced > 0 {
+        dropped.insert(UNPRICED.to_owned(), unpriced);
+    }
     let kept: BTreeSet<&Geometry> = list.iter().collect();
     let watched = watched.iter().enumerate().map(|(at, (name, g, _))| {
         let survival = Survival {

@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 
 use target_api::{SearchStep, Survival};
 
+/// Why candidates drop out that the cost table has no price for.
+pub(super) const UNPRICED: &str = "price";
+
 /// Candidates with a score each, ranked and cut.
 pub(super) struct Ranked<T> {
     /// Best first.

@@ -1,7 +1,7 @@
 //! How much a phase moves, and what bounds it from below.
 
 use super::transfer::Transfer;
-use crate::costs::CostTable;
+use crate::costs::{CostTable, Cycles};
 use crate::device::{TILES, WORD_BYTES};
 
 /// Fewest words of a transfer that borrows its partner's lane.
@@ -98,8 +98,10 @@ impl Stats {
 
     /// Price of the phase before it is scheduled. The planner of the sweep summed the sends of a pair (`shared`),
     /// although the two tiles send independently.
-    #[must_use]
-    pub fn price(&self, costs: &CostTable, shared: bool) -> usize {
+    ///
+    /// # Errors
+    /// Where the table has no price for it.
+    pub fn price(&self, costs: &CostTable, shared: bool) -> Cycles {
         let (words, fragments) = if shared {
             (self.max_pair_words, self.max_pair_fragments)
         } else {

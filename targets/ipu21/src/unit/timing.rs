@@ -1,7 +1,7 @@
 //! How long a compiled program takes.
 
 use super::compile::Compiled;
-use crate::costs::CostTable;
+use crate::costs::{CostTable, Unpriced};
 use crate::traffic::{Phase, PhaseKind};
 use crate::work::{Pricing, Segment};
 
@@ -59,28 +59,32 @@ impl Timing {
 }
 
 /// Times a compiled program: phases start for everybody when the last tile arrives.
-#[must_use]
-pub fn timing(compiled: &Compiled, costs: &CostTable) -> Timing {
+///
+/// # Errors
+/// Where the table has no price for one of its calls.
+pub fn timing(compiled: &Compiled, costs: &CostTable) -> Result<Timing, Unpriced> {
     time(&compiled.phases, &compiled.segments, &compiled.horizons(), costs)
 }
 
 /// Like [`timing`], from the horizons of the phases alone.
-#[must_use]
-pub fn time(phases: &[Phase], segments: &[Segment], horizons: &[usize], costs: &CostTable) -> Timing {
+///
+/// # Errors
+/// Where the table has no price for one of the calls.
+pub fn time(phases: &[Phase], segments: &[Segment], horizons: &[usize], costs: &CostTable) -> Result<Timing, Unpriced> {
     let mut spread = 0;
     let mut times = Vec::with_capacity(phases.len());
     for ((phase, segment), &scheduled) in phases.iter().zip(segments).zip(horizons) {
         let (least, most) = segment
             .cycles(costs, Pricing::Executed)
-            .fold((usize::MAX, 0), |(least, most), cycles| {
-                (least.min(cycles), most.max(cycles))
-            });
+            .try_fold((usize::MAX, 0), |(least, most), cycles| {
+                cycles.map(|cycles| (cycles.min(least), cycles.max(most)))
+            })?;
         times.push(PhaseTiming {
             product: phase.product,
             kind: phase.kind,
             arrival_spread: spread,
             scheduled,
-            after_arrival: scheduled + costs.barrier(),
+            after_arrival: scheduled + costs.barrier()?,
             work: most,
         });
         spread = most.saturating_sub(least);
@@ -90,8 +94,8 @@ pub fn time(phases: &[Phase], segments: &[Segment], horizons: &[usize], costs: &
         most,
         least: most - spread,
     };
-    Timing {
+    Ok(Timing {
         phases: times,
         counters,
-    }
+    })
 }
