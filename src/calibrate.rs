@@ -6,6 +6,7 @@ mod outcome;
 
 use std::path::PathBuf;
 
+use analyzer::calibration::{OfCohort, of_cohort};
 use calibrate::{Calibration, Database, FitOptions, Verdict, fit, headline, overlap, verdict};
 use clap::Args;
 use coordinator::ExitCode;
@@ -90,6 +91,7 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
     };
     let estimate = holdout::headline_estimate(&judged, arguments.estimate.as_deref())?;
     let headline = estimate.and_then(|estimate| headline(&estimate, &judged.judgements));
+    notes.extend(judged.notes());
     let mut calibration = Calibration {
         target: fitted.database.target.clone(),
         unit: judged
@@ -99,13 +101,16 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
         old: outcome::name(&old),
         new: outcome::name(&new),
         fit: fitted.database.sources.clone(),
-        holdout: held_out.map_or_else(Vec::new, |held_out| held_out.database.sources),
+        holdout: held_out
+            .as_ref()
+            .map_or_else(Vec::new, |held_out| held_out.database.sources.clone()),
         excluded: fitted.database.excluded.clone(),
         families: found.families,
         unpriced: found.unpriced,
         verdict: verdict(headline.as_ref(), &judged.families),
         held_out: judged.families,
         judgements: judged.judgements,
+        unjudged: judged.unjudged,
         headline,
         notes,
     };
@@ -116,6 +121,12 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let report = arguments.report.clone().unwrap_or_else(|| outcome::report_of(&output));
     analyzer::calibration::write(&calibration, &report)
         .map_err(|error| Failure::because(ExitCode::Failure, "the report can't be written", error))?;
+    let sides = [("fit", Some(&fitted)), ("held out", held_out.as_ref())];
+    for (side, inputs) in sides {
+        for cohort in inputs.iter().flat_map(|inputs| &inputs.cohorts) {
+            tell(cohort, side, &calibration, &report)?;
+        }
+    }
     show(arguments, &calibration, &report)?;
     if arguments.apply {
         print(&outcome::apply(&output, given.as_ref()));
@@ -146,6 +157,24 @@ fn apart(fitted: &mut Inputs, held_out: &Inputs, without_shared: bool) -> Result
 /// A calibration that can't be made.
 pub(crate) fn refused(error: calibrate::CalibrateError) -> Failure {
     Failure::because(ExitCode::Usage, "this can't be calibrated", error)
+}
+
+/// Leaves a digest in the report of a cohort, which the next analysis shows.
+fn tell(cohort: &ReadCohort, side: &str, calibration: &Calibration, report: &std::path::Path) -> Result<(), Failure> {
+    let own = crate::place::report_of(&cohort.path);
+    let failed = |error: analyzer::AnalyzeError| {
+        let what = format!("the report of `{}` can't be told", cohort.path.display());
+        Failure::because(ExitCode::Failure, what, error)
+    };
+    fs_err::create_dir_all(&own)
+        .map_err(|error| Failure::because(ExitCode::Failure, "a report's folder can't be made", error))?;
+    let digest = OfCohort::new(calibration, side, report, &own).map_err(failed)?;
+    of_cohort::put(&own, digest).map_err(failed)?;
+    narrate(&format!(
+        "`layout-sweep analyze {}` shows this in the cohort's own report",
+        cohort.path.display()
+    ));
+    Ok(())
 }
 
 fn show(arguments: &Arguments, calibration: &Calibration, report: &std::path::Path) -> Result<(), Failure> {

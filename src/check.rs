@@ -45,7 +45,10 @@ struct Checked {
 /// Checks regrets.
 pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let cohort = ReadCohort::read(&arguments.cohort)?;
-    let predictions = cohort.predictions(arguments.costs.read()?)?;
+    let (predictions, unjudged) = cohort.predictions(arguments.costs.read()?)?;
+    for line in calibrate::Unjudged::lines(&unjudged) {
+        narrate(&format!("note: {line}"));
+    }
     let unit = &cohort.dataset.setup.objective.unit;
     let mut known: Vec<&str> = predictions.iter().map(|one| one.estimate.as_str()).collect();
     known.dedup();

@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use crate::across::{Across, OnWorkload, SinglePlan, WeightedSum};
+use crate::calibration::OfCohort;
 pub use crate::ceiling::Ceiling;
 pub use crate::coverage::{Coverage, FailureRow, RefusedRow, ScreenedRow};
 use crate::dataset::{Attempt, Chosen, Consent, ErrorFigures, Outcome, PhaseFigure, Setup};
@@ -328,6 +329,9 @@ pub struct Analysis {
     pub workloads: Vec<WorkloadRow>,
     /// What they say together; `null` for a single one.
     pub across: Option<Across>,
+    /// Calibrations that the cohort had a part in.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub calibrations: Vec<OfCohort>,
     /// Names of the files of the report, in the order in which they are written.
     pub files: Vec<String>,
 }

@@ -7,6 +7,7 @@ use cohort::Snapshot;
 use target_api::Timeline;
 
 use crate::analysis::Analysis;
+use crate::calibration::of_cohort;
 use crate::collect::collect;
 use crate::dataset::Dataset;
 use crate::error::AnalyzeError;
@@ -36,7 +37,7 @@ impl Default for Known<'_> {
 }
 
 /// Analyses a cohort and writes its report into `report`, which is made if it is not there. Reads nothing but the
-/// snapshot, which logs lie in the cohort and what `known` reads, and executes nothing; the same input gives the same
+/// snapshot, which logs lie in the cohort, which calibrations the report knows of and what `known` reads, and executes nothing; the same input gives the same
 /// bytes.
 ///
 /// Errors: [`AnalyzeError::NoCorrectCase`] when nothing can be compared, after the report was written all the same;
@@ -44,6 +45,7 @@ impl Default for Known<'_> {
 pub fn analyze(snapshot: &Snapshot, report: &Path, known: &Known<'_>) -> Result<Analysis, AnalyzeError> {
     let mut analysis = evaluate(&dataset(snapshot)?)?;
     fs_err::create_dir_all(report)?;
+    analysis.calibrations = of_cohort::read(report)?;
     let links = page::Links::find(snapshot.frozen.dir(), report)?;
     let page = page::render(&page::Input {
         analysis: &analysis,

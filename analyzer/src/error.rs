@@ -118,6 +118,14 @@ pub enum AnalyzeError {
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+    /// What calibrations left in a report's folder can't be read.
+    #[error("`{}` is no list of calibrations: remove it, or calibrate again", path.display())]
+    Calibrations {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: serde_json::Error,
+    },
     /// A file can't be written.
     #[error("the report can't be written")]
     Write(#[from] std::io::Error),

@@ -36,6 +36,7 @@ pub fn evaluate(dataset: &Dataset) -> Result<Analysis, AnalyzeError> {
         consents: dataset.consents.clone(),
         across: across(&workloads, &weights, &dataset.setup.objective),
         workloads,
+        calibrations: Vec::new(),
         files: Vec::new(),
     })
 }

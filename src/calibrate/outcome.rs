@@ -155,16 +155,29 @@ pub(crate) fn table(found: &Calibration) -> String {
             judgement.estimate.clone(),
             judgement.workload.clone(),
             judgement.headline(),
+            order(judgement),
+            judgement
+                .new
+                .median_ratio
+                .map_or("-".to_owned(), |ratio| format!("{:.3}", ratio.point)),
             format!("{} -> {}", judgement.old.chosen, judgement.new.chosen),
         ]
     });
     let judged: Vec<Vec<String>> = judged.collect();
     if !judged.is_empty() {
         lines.push(crate::output::table(
-            &["estimate", "workload", "on held-out plans", "chooses"],
+            &[
+                "estimate",
+                "workload",
+                "on held-out plans",
+                "Spearman",
+                "median ratio",
+                "chooses",
+            ],
             judged,
         ));
     }
+    lines.extend(calibrate::Unjudged::lines(&found.unjudged));
     for misled in found
         .judgements
         .iter()
@@ -180,6 +193,15 @@ pub(crate) fn table(found: &Calibration) -> String {
     }
     lines.push(found.verdict.words().to_owned());
     lines.join("\n")
+}
+
+/// Spearman before -> after, and the most that measurements this noisy leave to be reached.
+fn order(judgement: &calibrate::judge::Judgement) -> String {
+    let rho = |side: &calibrate::judge::Side| side.spearman.map_or("-".to_owned(), |rho| format!("{:.2}", rho.point));
+    let ceiling = judgement
+        .ceiling
+        .map_or("-".to_owned(), |ceiling| format!("{ceiling:.2}"));
+    format!("{} -> {} of {ceiling}", rho(&judgement.old), rho(&judgement.new))
 }
 
 fn short(value: f64) -> String {

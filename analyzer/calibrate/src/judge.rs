@@ -4,6 +4,7 @@ use planner::costs::CostTable;
 use schemars::JsonSchema;
 use serde::Serialize;
 use stats::interval::{Bootstrap, Level, bootstrap_indices};
+use stats::noise::noise_ceiling;
 use stats::order::{median, median_ratio};
 use stats::rank::{Draws, spearman, spearman_interval};
 use stats::regret::regret;
@@ -46,6 +47,8 @@ pub struct HeldOutCase {
     pub workload: String,
     /// What was measured, in the objective's unit.
     pub value: f64,
+    /// Its values round by round, in any unit: what tells how well its place is known.
+    pub rounds: Vec<f64>,
     /// Its phases; empty where they were not measured.
     pub phases: Vec<PhaseTime>,
     /// Time of its exchange beyond what the busiest lanes need, where a profile tells it.
@@ -97,6 +100,9 @@ pub struct Judgement {
     pub best: String,
     /// What it takes.
     pub best_value: f64,
+    /// The largest Spearman that measurements this noisy leave to be reached ([`noise_ceiling`]); `null` where rounds do
+    /// not tell it.
+    pub ceiling: Option<f64>,
     /// The old table.
     pub old: Side,
     /// The new table.
@@ -196,6 +202,8 @@ pub fn judge(
         cases: cases.len(),
         best: best.name.clone(),
         best_value: best.value,
+        ceiling: noise_ceiling(&cases.iter().map(|case| case.rounds.as_slice()).collect::<Vec<_>>())
+            .map(|found| found.ceiling),
         old: of_old,
         new: of_new,
         components: components(cases),
@@ -284,6 +292,7 @@ mod tests {
             name: name.to_owned(),
             workload: "w".to_owned(),
             value: exchange + compute,
+            rounds: vec![exchange + compute; 2],
             phases: vec![phase("exchange", exchange), phase("compute", compute)],
             beyond_lanes: None,
             old: told(old),

@@ -18,7 +18,7 @@ pub use database::{Database, Key, Measured, SampleSource};
 pub use error::CalibrateError;
 pub use fit::{Decision, FamilyFit, FitOptions, TableFit, fit};
 pub use gather::Gathered;
-pub use outcome::{Calibration, Headline, TableName, Verdict, headline, verdict};
+pub use outcome::{Calibration, Headline, TableName, Unjudged, Verdict, headline, verdict};
 pub use overlap::{Overlap, overlap};
 pub use residual::{Component, Misled};
 

@@ -96,6 +96,41 @@ pub fn verdict(headline: Option<&Headline>, families: &[HeldOutFamily]) -> Verdi
     }
 }
 
+/// A held-out plan that an estimate says nothing of under one of the tables: it judges neither.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+pub struct Unjudged {
+    /// The estimate.
+    pub estimate: String,
+    /// The workload.
+    pub workload: String,
+    /// Why, and under which table.
+    pub why: String,
+    /// The plan.
+    pub case: String,
+}
+
+impl Unjudged {
+    /// One line for each estimate of each workload: how many, which, and why the first.
+    #[must_use]
+    pub fn lines(all: &[Self]) -> Vec<String> {
+        let alike = |a: &Self, b: &Self| (&a.estimate, &a.workload) == (&b.estimate, &b.workload);
+        let line = |run: &[Self]| -> Option<String> {
+            let first = run.first()?;
+            let names: Vec<String> = run.iter().map(|one| format!("`{}`", one.case)).collect();
+            let number = names.len();
+            let plans = if number == 1 { "plan" } else { "plans" };
+            Some(format!(
+                "`{}` does not judge {number} held-out {plans} of `{}`: {}; the first because {}",
+                first.estimate,
+                first.workload,
+                names.join(", "),
+                first.why
+            ))
+        };
+        all.chunk_by(alike).filter_map(line).collect()
+    }
+}
+
 /// All that a calibration found.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Calibration {
@@ -121,6 +156,8 @@ pub struct Calibration {
     pub held_out: Vec<HeldOutFamily>,
     /// Whole plans, by estimate and workload.
     pub judgements: Vec<Judgement>,
+    /// Held-out plans that an estimate does not judge.
+    pub unjudged: Vec<Unjudged>,
     /// *Regret before -> after*.
     pub headline: Option<Headline>,
     /// What the held-out plans say.
@@ -168,6 +205,23 @@ mod tests {
             before,
             after,
         }
+    }
+
+    #[test]
+    fn plans_that_are_not_judged_are_counted_and_named() {
+        let one = |estimate: &str, case: &str| Unjudged {
+            estimate: estimate.to_owned(),
+            workload: "w".to_owned(),
+            why: format!("`{case}` has no price"),
+            case: case.to_owned(),
+        };
+        let lines = Unjudged::lines(&[one("compact", "a"), one("compact", "b"), one("expanded", "c")]);
+        assert_eq!(lines.len(), 2);
+        assert_eq!(
+            lines[0],
+            "`compact` does not judge 2 held-out plans of `w`: `a`, `b`; the first because `a` has no price"
+        );
+        assert!(lines[1].contains("1 held-out plan of"), "{}", lines[1]);
     }
 
     #[test]

@@ -75,7 +75,7 @@ fn profiles(table: &costs::CostTable) -> Vec<KernelProfile> {
         });
         let program = Program::new(&workload, &geometries, identity()).unwrap();
         let compiled = unit::compile(program, Policy::default()).unwrap();
-        kernels(&profile(&compiled, table, "plan"))
+        kernels(&profile(&compiled, table, "plan").unwrap())
     };
     plans.iter().map(profile_of).collect()
 }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use calibrate::fit::FamilyFit;
 use calibrate::judge::{Judgement, Ranged, Side};
-use calibrate::{Calibration, SampleSource};
+use calibrate::{Calibration, SampleSource, Unjudged};
 
 use crate::format::{counted, name, or_dash, percent, significant, table};
 
@@ -41,6 +41,9 @@ fn all(out: &mut String, c: &Calibration, pictures: &[Pictures]) -> std::fmt::Re
     }
     for note in &c.notes {
         writeln!(out, "* {note}")?;
+    }
+    for line in Unjudged::lines(&c.unjudged) {
+        writeln!(out, "* {line}")?;
     }
     writeln!(out, "\n## Tables and samples\n")?;
     let row = |side: &str, of: &calibrate::TableName| {
@@ -231,9 +234,10 @@ fn judged(out: &mut String, c: &Calibration) -> std::fmt::Result {
             significant(judgement.best_value, 6),
             c.unit
         );
+        let ceiling = or_dash(judgement.ceiling, |ceiling| format!("{ceiling:.3}"));
         writeln!(
             out,
-            "* {} of {}, {}: the best is {best}",
+            "* {} of {}, {}: the best is {best}; the noise ceiling of Spearman is {ceiling}",
             name(&judgement.estimate),
             name(&judgement.workload),
             counted(judgement.cases, "plan")

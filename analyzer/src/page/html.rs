@@ -13,6 +13,7 @@ use target_api::Timeline;
 
 use super::{grid, sections};
 use crate::analysis::{Analysis, WorkloadRow};
+use crate::calibration::of_cohort;
 use crate::error::AnalyzeError;
 use crate::format::counted;
 use crate::report::{self, consent_lines, origin_line, ratio_line, together_lines};
@@ -199,6 +200,7 @@ fn charts(out: &mut String) {
 }
 
 fn bottom(out: &mut String, analysis: &Analysis) {
+    of_cohort::html(out, &analysis.calibrations, &|own| text(own));
     out.push_str("<section id=\"rejected\"><h2>Rejected and failed</h2>");
     per_workload(out, analysis, sections::rejected);
     out.push_str("</section>\n<section id=\"explored\"><h2>What was not explored</h2>");

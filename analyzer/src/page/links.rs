@@ -61,7 +61,7 @@ impl Links {
 }
 
 /// The way from one folder to another, both absolute and without links, as a URL.
-fn relative(from: &Path, to: &Path) -> String {
+pub(crate) fn relative(from: &Path, to: &Path) -> String {
     let parts = |path: &Path| -> Vec<String> {
         let normal = path.components().filter(|part| matches!(part, Component::Normal(_)));
         normal

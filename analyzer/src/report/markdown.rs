@@ -11,6 +11,7 @@ use super::models::models;
 use super::together::together;
 use super::words::{objective_line, ratio_line, title, workload_line};
 use crate::analysis::{Analysis, WorkloadRow};
+use crate::calibration::of_cohort;
 use crate::dataset::MOST_SHARE;
 use crate::format::{
     counted, filled, grouped, markdown as escaped, name, or_dash, percent, ratio, shown_unit, significant, table, value,
@@ -66,6 +67,7 @@ pub fn markdown(analysis: &Analysis) -> String {
         let _ = writeln!(out, "{level} What was not explored\n");
         coverage(&mut out, workload);
     }
+    of_cohort::markdown(&mut out, &analysis.calibrations);
     plots(&mut out, analysis);
     measured(&mut out, analysis);
     out

@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::compiled::Compiled;
 use super::error::CostError;
 use super::family::Family;
+use crate::expression::Kind;
 
 /// What kernels cost on one machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -69,6 +71,26 @@ impl CostTable {
             return Err(CostError::Form("it has no family: expected at least one".to_owned()));
         }
         Ok(())
+    }
+
+    /// The families of the kernels that a target prices, compiled for whole arguments in the target's order. Each must be
+    /// there, and its prices in `unit`.
+    pub fn compile_all(&self, kernels: &[(&str, Vec<&str>)], unit: &str) -> Result<Vec<Compiled>, CostError> {
+        let wrong = |key: String, message: String| CostError::Key { key, message };
+        let compile = |(name, arguments): &(&str, Vec<&str>)| {
+            let family = self.family(name).ok_or_else(|| {
+                let expected: Vec<String> = kernels.iter().map(|(name, _)| format!("`{name}`")).collect();
+                let message = format!("there is no such family: expected {}", expected.join(", "));
+                wrong((*name).to_owned(), message)
+            })?;
+            if family.unit() != unit {
+                let message = format!("its unit is `{}`: expected `{unit}`", family.unit());
+                return Err(wrong(format!("{name}.terms"), message));
+            }
+            let arguments: Vec<(&str, Kind)> = arguments.iter().map(|own| (*own, Kind::Integer)).collect();
+            family.compile_with(name, &arguments)
+        };
+        kernels.iter().map(compile).collect()
     }
 
     /// The family of this name.

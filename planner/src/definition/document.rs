@@ -5,6 +5,7 @@ use serde::Deserialize;
 
 use super::cases::CaseEntry;
 use super::command::{Command, Derived, EstimateTable, Ordered};
+use super::drawn::Drawn;
 use super::explore::Explore;
 use super::located::Located;
 use super::measure::Measure;
@@ -82,6 +83,8 @@ pub struct WorkloadEntry {
     pub width: Option<Located<i64>>,
     /// Elements of a value (`attention`, `causal-attention`). Default: `width`.
     pub value_width: Option<Located<i64>>,
+    /// So many workloads of this kind, with extents that are drawn.
+    pub drawn: Option<Located<Drawn>>,
 }
 
 impl WorkloadEntry {
@@ -104,6 +107,28 @@ impl WorkloadEntry {
         ]
         .into_iter()
         .filter_map(|(name, value)| value.as_ref().map(|value| (name, value)))
+    }
+}
+
+impl WorkloadEntry {
+    /// The place of an extent; none where nothing is called so.
+    pub(super) fn extent_mut(&mut self, name: &str) -> Option<&mut Option<Located<i64>>> {
+        Some(match name {
+            "tokens" => &mut self.tokens,
+            "features" => &mut self.features,
+            "hidden" => &mut self.hidden,
+            "outputs" => &mut self.outputs,
+            "rows" => &mut self.rows,
+            "inner" => &mut self.inner,
+            "columns" => &mut self.columns,
+            "heads" => &mut self.heads,
+            "kv_heads" => &mut self.kv_heads,
+            "queries" => &mut self.queries,
+            "keys" => &mut self.keys,
+            "width" => &mut self.width,
+            "value_width" => &mut self.value_width,
+            _ => return None,
+        })
     }
 }
 

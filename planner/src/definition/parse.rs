@@ -220,7 +220,11 @@ impl Source {
             return Err(self.error(&document.target.span, message));
         }
         let mut choices: Vec<WorkloadChoice> = Vec::new();
+        let mut entries = Vec::new();
         for entry in &document.workload {
+            entries.extend(self.drawn(entry)?);
+        }
+        for entry in &entries {
             if entry.name.trim().is_empty() || entry.name.contains('/') || entry.name.chars().any(char::is_control) {
                 return Err(self.error(
                     &entry.name.span,

@@ -223,7 +223,7 @@ impl Screen {
             let changed = changed.map(|(at, (_, value))| (at, value.clone())).collect();
             geometries.push(Geometry { proxy, changed });
         }
-        geometries.sort_by(|a, b| a.order(b));
+        geometries.sort_by(Geometry::order);
         let mut screened = Screened {
             operation: operation.to_owned(),
             base: base.clone(),

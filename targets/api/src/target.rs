@@ -9,7 +9,7 @@ use planner::{Assignment, Plan, Refusal, Rules, Workload};
 
 use crate::command::{BuildFailure, BuildInfo, BuildUnit, Captured, CommandSpec, SourceFile};
 use crate::constraints::Constraints;
-use crate::estimate::{Estimate, Estimator};
+use crate::estimate::{Estimate, Estimator, NoEstimate};
 use crate::kernels::KernelProfile;
 use crate::machine::{Host, Machine, Tool, ToolSpec};
 use crate::measurement::{Malformed, Measurement, Verdict};
@@ -327,6 +327,17 @@ pub trait Configured: Rules + Send + Sync {
     /// label): they stand in the case's build record.
     fn build_estimates(&self, _plan: &Plan, _facts: &BTreeMap<String, BTreeMap<String, String>>) -> Vec<Estimate> {
         Vec::new()
+    }
+
+    /// Estimates of moment `build` under the prices in force, from what the build of a plan told, whatever prices it was
+    /// made under: what [`Configured::build_estimates`] would give for a build under these. `None` where it takes one.
+    fn rebuilt_estimates(
+        &self,
+        _workload: &Workload,
+        _plan: &Plan,
+        _facts: &BTreeMap<String, BTreeMap<String, String>>,
+    ) -> Option<Result<Vec<Estimate>, NoEstimate>> {
+        None
     }
 
     /// Whether this log (standard output of a run) shows a run that finished and passed. A coordinator that died before

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use planner::costs::CostTable as Families;
 use planner::{Assignment, Plan, Refusal, Rules, Workload};
 use target_api::{
     BuildFailure, BuildInfo, BuildUnit, Built, Captured, CommandSpec, Configured, Estimator, Exclusive, InputSet,
-    Level, Malformed, Measurement, Objective, Pairing, RunRequest, SourceFile,
+    KernelProfile, Level, Malformed, Measurement, Objective, Pairing, RunRequest, SourceFile,
 };
 
 use crate::assembly;
@@ -21,6 +22,8 @@ use crate::attributes::{plan_attributes, plan_from};
 use crate::chain::products;
 use crate::codegen::gemm_source;
 use crate::compile::{FLAGS, compile_steps, harness_step};
+use crate::costs::samples::{clock, samples};
+use crate::costs::{CostTable, shipped};
 use crate::estimate::{Analytic, Constants, Hardware, Proxy};
 use crate::export::{exported, exported_attention};
 use crate::facts::{GemmContext, contexts};
@@ -72,8 +75,14 @@ fn missing(isa: Isa, report: &MachineReport) -> String {
 impl Configuration {
     /// The configuration for a measured machine; fails in words when its figures can't be used.
     pub fn new(settings: Settings, report: &MachineReport, compiler: &str) -> Result<Self, String> {
+        let costs = shipped().map_err(|error| format!("the cost table that ships: {error}"))?;
+        Self::under(costs, settings, report, compiler)
+    }
+
+    /// The same with these prices.
+    pub fn under(costs: CostTable, settings: Settings, report: &MachineReport, compiler: &str) -> Result<Self, String> {
         let hardware = Hardware::new(report, settings.isa).ok_or_else(|| missing(settings.isa, report))?;
-        let constants = Constants::default();
+        let constants = Constants::of(&costs).map_err(|error| error.to_string())?;
         Ok(Self {
             settings,
             compiler: compiler.to_owned(),
@@ -81,7 +90,11 @@ impl Configuration {
                 hardware: hardware.clone(),
                 constants: constants.clone(),
             },
-            analytic: Analytic { hardware, constants },
+            analytic: Analytic {
+                hardware,
+                constants,
+                costs,
+            },
         })
     }
 
@@ -235,6 +248,7 @@ impl Configured for Configuration {
             ("threads".to_owned(), self.settings.threads.to_string()),
             ("isa".to_owned(), self.settings.isa.word().to_owned()),
             ("cores".to_owned(), cores.join(", ")),
+            ("costs".to_owned(), self.analytic.costs.families().name.clone()),
         ])
     }
 
@@ -259,6 +273,22 @@ impl Configured for Configuration {
 
     fn estimators(&self) -> Vec<&dyn Estimator> {
         vec![&self.proxy, &self.analytic]
+    }
+
+    fn costs(&self) -> Option<Families> {
+        Some(self.analytic.costs.families().clone())
+    }
+
+    fn measured_kernels(&self, workload: &Workload, plan: &Plan, measurement: &Measurement) -> Option<KernelProfile> {
+        samples(&self.analytic, workload, plan, measurement)
+    }
+
+    fn kernels(&self, _profile: &str) -> Result<KernelProfile, Malformed> {
+        // The profile beside a case is the timeline of one call; its phases are told by every call's measurement.
+        Ok(KernelProfile {
+            clock: clock(),
+            samples: Vec::new(),
+        })
     }
 
     fn inputs(&self, workload: &Workload, seed: u64) -> Result<InputSet, Refusal> {

@@ -7,6 +7,7 @@ pub mod kernel;
 pub mod proxy;
 pub mod reuse;
 pub mod shape;
+pub mod works;
 
 use planner::Refusal;
 use target_api::{Estimate, Moment, NoEstimate};
@@ -15,6 +16,7 @@ pub use analytic::Analytic;
 pub use constants::Constants;
 pub use hardware::Hardware;
 pub use proxy::Proxy;
+pub use works::{PhaseWork, Works};
 
 /// An estimate of moment `plan` that is the sum of its parts. A plan that can't be read is no legal plan of the
 /// workload: it has none.

@@ -8,6 +8,7 @@ pub mod chain;
 pub mod codegen;
 pub mod compile;
 pub mod configured;
+pub mod costs;
 mod describe;
 pub mod estimate;
 pub mod export;

@@ -2,16 +2,18 @@
 
 use std::collections::BTreeSet;
 
+use planner::costs::CostTable as Families;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use target_api::OptionError;
 
+use crate::costs::CostTable;
 use crate::harness::MachineReport;
 use crate::isa::Isa;
 use crate::machine::runnable;
 
 /// Keys of the table.
-pub const KEYS: [&str; 3] = ["threads", "isa", "cores"];
+pub const KEYS: [&str; 4] = ["threads", "isa", "cores", "costs"];
 /// Workers that the harness can hold.
 pub const MOST_THREADS: u32 = 256;
 
@@ -40,6 +42,9 @@ pub struct CpuOptions {
     pub isa: Option<IsaWord>,
     /// Logical CPUs to pin workers to, the first worker first. Default: one of each distinct physical core.
     pub cores: Option<Vec<u32>>,
+    /// Prices of the models: a cost table in place. Default: the one that ships.
+    #[schemars(with = "Option<std::collections::BTreeMap<String, serde_json::Value>>")]
+    pub costs: Option<Families>,
 }
 
 /// Options as they are in force on a machine.
@@ -86,6 +91,14 @@ impl CpuOptions {
                         return Err(wrong(expected));
                     }
                     options.cores = Some(cores);
+                }
+                "costs" => {
+                    let toml::Value::Table(inner) = value else {
+                        return Err(wrong("a cost table in place, as `calibrate` writes it"));
+                    };
+                    let table = Families::of_toml(inner).and_then(CostTable::try_from);
+                    let table = table.map_err(|wrong| error(key, wrong.to_string()))?;
+                    options.costs = Some(table.families().clone());
                 }
                 _ => {
                     let allowed = KEYS.map(|key| format!("`{key}`")).join(", ");
@@ -182,7 +195,7 @@ mod tests {
     #[test]
     fn wrong_options_are_named() {
         for (text, key, part) in [
-            ("thread = 1", "cpu.thread", "`threads`, `isa`, `cores`"),
+            ("thread = 1", "cpu.thread", "`threads`, `isa`, `cores`, `costs`"),
             ("threads = 0", "cpu.threads", "from 1 to 256"),
             ("threads = -2", "cpu.threads", "-2"),
             ("threads = 2.0", "cpu.threads", "whole number"),
@@ -191,6 +204,8 @@ mod tests {
             ("cores = []", "cpu.cores", "not empty"),
             ("cores = [1, 1]", "cpu.cores", "different"),
             ("cores = [-1]", "cpu.cores", "CPU numbers"),
+            ("costs = \"own\"", "cpu.costs", "a cost table in place"),
+            ("[costs]\nname = \"own\"", "cpu.costs", "no family"),
             ("isa = \"sse\"", "cpu.isa", "\"avx2\", \"avx512\", \"neon\", \"plain\""),
             ("isa = \"avx512\"", "cpu.isa", "it has \"avx2\", \"plain\""),
         ] {

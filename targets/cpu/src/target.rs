@@ -1,10 +1,12 @@
 //! The CPU as the registry holds it.
 
+use planner::costs::CostTable as Families;
 use target_api::{
     Captured, Configured, Host, Machine, Malformed, OptionError, Options, Probe, Target, Timeline, Tool, ToolSpec,
 };
 
 use crate::configured::{COMPILER, Configuration, harness_unit};
+use crate::costs::{CostTable, shipped};
 use crate::describe::describe;
 use crate::harness::machine_arguments;
 use crate::isa::Isa;
@@ -75,6 +77,18 @@ impl Target for Cpu {
         describe(machine)
     }
 
+    fn with_costs(&self, options: &Options, costs: &Families) -> Result<Options, OptionError> {
+        let wrong = |message: String| OptionError {
+            key: "cpu.costs".to_owned(),
+            message,
+        };
+        let table = costs.to_toml().map_err(|error| wrong(error.to_string()))?;
+        let mut options = options.clone();
+        options.insert("costs".to_owned(), toml::Value::Table(table));
+        CpuOptions::parse(&options)?;
+        Ok(options)
+    }
+
     fn timeline(&self, profile: &str) -> Result<Option<Timeline>, Malformed> {
         timeline(profile).map(Some)
     }
@@ -90,7 +104,12 @@ impl Target for Cpu {
         let best = best.ok_or_else(|| wrong("the machine's instruction set is not known".to_owned()))?;
         let settings = options.settle(best, &report)?;
         let compiler = machine.tool(COMPILER).ok_or_else(missing_compiler)?;
-        let configuration = Configuration::new(settings, &report, &compiler.path).map_err(wrong)?;
+        let costs = match options.costs {
+            Some(costs) => CostTable::try_from(costs),
+            None => shipped(),
+        };
+        let costs = costs.map_err(|error| wrong(error.to_string()))?;
+        let configuration = Configuration::under(costs, settings, &report, &compiler.path).map_err(wrong)?;
         Ok(Box::new(configuration))
     }
 }

@@ -12,33 +12,45 @@
 
 mod common;
 
+use std::sync::LazyLock;
+
 use common::{geometry, hardware, mlp};
 use planner::{Plan, Workload};
 use proptest::prelude::*;
 use target_api::Estimator;
 use target_cpu::attributes::plan_attributes;
+use target_cpu::costs::{CostTable, shipped};
 use target_cpu::estimate::{Analytic, Constants, Proxy};
 use target_cpu::geometry::{
     Activation, Activations, CpuPlan, GemmGeometry, Inside, Order, Orientation, Output, Staging, Weights,
 };
 use target_cpu::text::{parse_plan, plan_text};
 
+/// Read once: properties make thousands of models.
+static COSTS: LazyLock<CostTable> = LazyLock::new(|| shipped().unwrap());
+
 fn analytic() -> Analytic {
     Analytic {
         hardware: hardware(),
-        constants: Constants::default(),
+        constants: Constants::of(&COSTS).unwrap(),
+        costs: COSTS.clone(),
     }
 }
 
 fn proxy() -> Proxy {
     Proxy {
         hardware: hardware(),
-        constants: Constants::default(),
+        constants: Constants::of(&COSTS).unwrap(),
     }
 }
 
 fn total(workload: &Workload, plan: &CpuPlan) -> f64 {
-    analytic().phases(workload, plan).iter().map(|(_, ns)| ns).sum()
+    analytic()
+        .phases(workload, plan)
+        .unwrap()
+        .iter()
+        .map(|(_, ns)| ns)
+        .sum()
 }
 
 fn score(workload: &Workload, plan: &CpuPlan) -> f64 {
@@ -236,6 +248,7 @@ fn phases_are_named_as_the_harness_names_them() {
     let names = |plan: &CpuPlan| -> Vec<String> {
         analytic()
             .phases(&workload, plan)
+            .unwrap()
             .into_iter()
             .map(|(name, _)| name)
             .collect()
@@ -352,7 +365,7 @@ fn time_per_estimate() {
         )
     });
     time("analytic phases of a typed plan", &|| {
-        analytic.phases(&workload, &typed).iter().map(|(_, v)| v).sum()
+        analytic.phases(&workload, &typed).unwrap().iter().map(|(_, v)| v).sum()
     });
     time("proxy estimate", &|| proxy.estimate(&workload, &plan).unwrap().value);
     time("analytic estimate", &|| {

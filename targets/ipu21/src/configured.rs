@@ -7,14 +7,14 @@ use planner::{Assignment, Attributes, Plan, Refusal, Rules, Space, Value, Worklo
 use target_api::unit_model::Simulated;
 use target_api::{
     BuildFailure, BuildInfo, BuildUnit, Captured, CommandSpec, Configured, Constraints, Estimate, Estimator, Exclusive,
-    Input, InputSet, KernelProfile, Level, Malformed, Measurement, Moment, Objective, Pairing, Phase, RunRequest,
+    Input, InputSet, KernelProfile, Level, Malformed, Measurement, NoEstimate, Objective, Pairing, Phase, RunRequest,
     unit_model,
 };
 
 use crate::buildable::buildable;
 use crate::costs::CostTable;
 use crate::device::TILES;
-use crate::estimate::{CompactModel, ExpandedModel};
+use crate::estimate::{CompactModel, ExpandedModel, placed, placed_again};
 use crate::legal::{OperandBytes, derived_width};
 use crate::options::IpuOptions;
 use crate::process::{BuildReport, INPUT_FILE, PROFILE_FILE, REFERENCE_FILE, Request, RunReport, weights_file};
@@ -25,6 +25,8 @@ use crate::{attributes, defaults, half, screen, space};
 
 /// The fact that is the placed estimate.
 const PLACED: &str = "placed_cycles";
+/// The fact that holds the scheduled cycles of each phase.
+const HORIZONS: &str = "horizons_cycles";
 /// Memory of one run: what all tiles of the array can hold, as float32, and the schedule.
 const RUN_BYTES: u64 = 1 << 30;
 
@@ -262,7 +264,7 @@ impl Configured for Configuration {
                 let horizons: Vec<String> = horizons.iter().map(ToString::to_string).collect();
                 Ok(BuildInfo {
                     facts: BTreeMap::from([
-                        ("horizons_cycles".to_owned(), horizons.join(", ")),
+                        (HORIZONS.to_owned(), horizons.join(", ")),
                         (PLACED.to_owned(), placed.to_string()),
                     ]),
                 })
@@ -271,18 +273,23 @@ impl Configured for Configuration {
     }
 
     fn build_estimates(&self, _: &Plan, facts: &BTreeMap<String, BTreeMap<String, String>>) -> Vec<Estimate> {
-        let placed = facts
+        let cycles = facts
             .get(unit_model::PROGRAM)
             .and_then(|facts| facts.get(PLACED))
             .and_then(|cycles| cycles.parse().ok());
-        let estimate = |value: f64| Estimate {
-            name: "placed".to_owned(),
-            value,
-            unit: "cycles".to_owned(),
-            moment: Moment::Build,
-            parts: Vec::new(),
-        };
-        placed.map(estimate).into_iter().collect()
+        cycles.map(placed).into_iter().collect()
+    }
+
+    fn rebuilt_estimates(
+        &self,
+        workload: &Workload,
+        plan: &Plan,
+        facts: &BTreeMap<String, BTreeMap<String, String>>,
+    ) -> Option<Result<Vec<Estimate>, NoEstimate>> {
+        let horizons = facts.get(unit_model::PROGRAM)?.get(HORIZONS)?;
+        let horizons = horizons.split(", ").map(str::parse);
+        let horizons: Vec<usize> = horizons.collect::<Result<_, _>>().ok()?;
+        Some(placed_again(workload, plan, &horizons, &self.options.costs).map(|placed| vec![placed]))
     }
 
     fn run(&self, request: &RunRequest<'_>) -> CommandSpec {

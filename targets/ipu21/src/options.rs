@@ -63,7 +63,8 @@ mod tests {
         let parse = |text: &str| IpuOptions::parse(&text.parse().unwrap());
         assert_eq!(parse("").unwrap().costs.name(), "after");
         assert_eq!(parse("costs = \"sweep\"").unwrap().costs.name(), "sweep");
-        let own = format!("[costs]\n{}", include_str!("costs/before.toml")).replace("\n[", "\n[costs.");
+        let (own, beside) = (include_str!("costs/before.toml"), include_str!("costs/beside.toml"));
+        let own = format!("[costs]\n{own}{beside}").replace("\n[", "\n[costs.");
         assert_eq!(parse(&own).unwrap().costs, builtin("before").unwrap());
         for (text, word) in [
             ("costs = \"later\"", "later"),

@@ -76,14 +76,12 @@ impl Copy {
     }
 
     /// Cycles as a planner prices them: contiguous panels are one call.
-    #[must_use]
     pub fn planned(&self, costs: &CostTable) -> Cycles {
         let calls = if self.contiguous { 1 } else { self.strided_calls() };
         Ok(calls * costs.copy(self.panels * self.panel_bytes / calls)?)
     }
 
     /// Cycles on the machine, where contiguous panels are not merged.
-    #[must_use]
     pub fn executed(&self, costs: &CostTable) -> Cycles {
         let calls = self.strided_calls();
         let bytes = self.panels * self.panel_bytes / calls;
@@ -102,7 +100,6 @@ pub enum Pricing {
 
 impl Call {
     /// Cycles of the call.
-    #[must_use]
     pub fn cycles(&self, costs: &CostTable, pricing: Pricing) -> Cycles {
         match (self, pricing) {
             (Self::Gemm { rows, inner, columns }, _) => costs.gemm(*rows, *inner, *columns),

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 mod kernels;
 use kernels::formula;
 use target_ipu21::costs;
+use target_ipu21::geometry::Memory;
 
 /// Largest relative error that each family may have, in percent.
 const LIMITS: &[(&str, f64)] = &[
@@ -60,6 +61,86 @@ fn every_family_is_within_its_limit() {
         );
         let (_, limit) = LIMITS.iter().find(|(name, _)| name == family).unwrap();
         assert!(worst <= *limit, "{family}: {worst} % is over {limit} %");
+    }
+}
+
+/// Families of the tables that price what no plan calls, the names of their published measurements, and the largest
+/// relative error in percent.
+const BESIDE: &[(&str, &str, f64)] = &[
+    ("gemm_packed", "gemm-packed", 1.0),
+    ("merge_next", "merge-next", 0.0),
+    ("add", "add", 0.0),
+    ("layernorm", "layernorm-pipelined", 0.1),
+    ("add_layernorm", "add-layernorm-pipelined", 0.0),
+    ("moments", "moments-first", 0.0),
+    ("apply", "apply-pipelined", 0.0),
+];
+
+#[test]
+fn families_that_no_plan_calls_agree_with_published_measurements() {
+    let table = costs::builtin("after").unwrap();
+    let price = |name: &str, arguments: &[i64]| -> f64 {
+        let family = table.families().family(name).unwrap_or_else(|| panic!("no {name}"));
+        let price = family.compile(name).unwrap().price(arguments);
+        price.unwrap_or_else(|| panic!("{name} of {arguments:?}")).value()
+    };
+    let keys = || {
+        include_str!("fixtures/kernels.csv").lines().skip(1).map(|line| {
+            let [family, arguments, cycles] = line.split(',').collect::<Vec<_>>()[..] else {
+                panic!("{line}")
+            };
+            let arguments: Vec<i64> = arguments.split('x').map(|n| n.parse().unwrap()).collect();
+            (family, arguments, cycles.parse::<f64>().unwrap())
+        })
+    };
+    let mut checked = 0;
+    let mut check = |predicted: f64, measured: f64, limit: f64, what: &str| {
+        let error = 100.0 * (predicted / measured - 1.0).abs();
+        assert!(error <= limit, "{what}: {predicted} of {measured}");
+        checked += 1;
+    };
+    for (family, name, limit) in BESIDE {
+        for (_, arguments, measured) in keys().filter(|(own, ..)| own == name) {
+            check(price(family, &arguments), measured, *limit, family);
+        }
+    }
+    for (_, arguments, measured) in keys().filter(|(own, ..)| *own == "softmax-43") {
+        let [rows, keys, padded] = arguments[..] else {
+            panic!("{arguments:?}")
+        };
+        let whole = price("softmax_rows", &arguments);
+        let split = price("softmax_split", &[rows, padded]);
+        let called = if keys < 128 { whole } else { whole.min(split) };
+        check(called, measured, 0.1, "softmax");
+    }
+    assert_eq!(checked, 23);
+}
+
+#[test]
+fn packed_products_and_rows_of_softmax_are_priced_as_their_loops_run() {
+    let table = costs::builtin("after").unwrap();
+    let price = |name: &str, arguments: [usize; 3]| {
+        let compiled = table.families().family(name).unwrap().compile(name).unwrap();
+        compiled
+            .price(&arguments.map(|n| i64::try_from(n).unwrap()))
+            .unwrap()
+            .rounded()
+    };
+    for rows in 1..200 {
+        let packed = target_ipu21::kernels::gemm_packed(rows, 240, 64, Memory::Interleaved);
+        assert_eq!(
+            price("gemm_packed", [rows, 240, 64]),
+            i64::try_from(packed).unwrap(),
+            "{rows} rows"
+        );
+        for (keys, padded) in [(64, 64), (25, 64), (16, 32), (9, 16), (112, 128), (127, 128)] {
+            let whole = target_ipu21::kernels::softmax(rows, keys, padded, 43);
+            assert_eq!(
+                price("softmax_rows", [rows, keys, padded]),
+                i64::try_from(whole).unwrap(),
+                "{rows} x {keys}"
+            );
+        }
     }
 }
 

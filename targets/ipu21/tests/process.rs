@@ -22,6 +22,14 @@ fn target() -> Box<dyn Configured> {
         .expect("default options")
 }
 
+/// The target under a built-in table.
+fn configured(costs: &str) -> Box<dyn Configured> {
+    let options = format!("costs = \"{costs}\"").parse().expect("options");
+    Ipu21
+        .configure(&options, &Machine::default())
+        .expect("a built-in table")
+}
+
 fn assignment(up: &str, down: &str) -> Assignment {
     let mut plan = Assignment::new();
     for (operation, constraint) in [("up", up), ("down", down)] {
@@ -70,6 +78,17 @@ fn a_plan_is_built_run_and_measured() {
     let placed = target.build_estimates(&plan, &BTreeMap::from([("program".to_owned(), facts.clone())]));
     assert_eq!(placed.len(), 1);
     assert_eq!(placed[0].value.to_string(), facts["placed_cycles"]);
+    // Under other prices it is what a build under those tells, without one.
+    let others = configured("before");
+    let (_, info) = build(others.as_ref(), &workload, UP, DOWN);
+    let expected = info.unwrap().facts["placed_cycles"].clone();
+    assert_ne!(expected, facts["placed_cycles"]);
+    let facts = BTreeMap::from([("program".to_owned(), facts)]);
+    for (target, cycles) in [(&others, expected), (&target, placed[0].value.to_string())] {
+        let again = target.rebuilt_estimates(&workload, &plan, &facts).unwrap().unwrap();
+        assert_eq!(again[0].value.to_string(), cycles);
+    }
+    assert!(target.rebuilt_estimates(&workload, &plan, &BTreeMap::new()).is_none());
 
     let inputs = target.inputs(&workload, 1).unwrap();
     let names: Vec<&str> = inputs.files.iter().map(|file| file.name.as_str()).collect();

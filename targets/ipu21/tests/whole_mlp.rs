@@ -13,7 +13,7 @@ fn compile(down: &str, mapping: Vec<usize>) -> Compiled {
 
 fn cycles(compiled: &Compiled, table: &str) -> usize {
     unit::timing(compiled, &costs::builtin(table).expect("a built-in table"))
-        .unwrap()
+        .expect("a price for every call")
         .cycles()
 }
 

@@ -156,13 +156,11 @@ impl CostTable {
     }
 
     /// One product of local extents, padding included, with native output.
-    #[must_use]
     pub fn gemm(&self, rows: usize, inner: usize, columns: usize) -> Cycles {
         self.cycles(Kernel::Gemm, [rows, inner, columns])
     }
 
     /// The sum of `partials` F16 partials of `elements` elements, the seed included. Fewer than two are no call.
-    #[must_use]
     pub fn reduction(&self, elements: usize, partials: usize) -> Cycles {
         if partials < 2 {
             return Ok(0);
@@ -171,50 +169,42 @@ impl CostTable {
     }
 
     /// GELU of a shard that holds whole panels.
-    #[must_use]
     pub fn gelu(&self, elements: usize) -> Cycles {
         self.cycles(Kernel::Gelu, [elements])
     }
 
     /// One copy call, as a planner prices it.
-    #[must_use]
     pub fn copy(&self, bytes: usize) -> Cycles {
         self.cycles(Kernel::Copy, [bytes])
     }
 
     /// One copy call on the machine.
-    #[must_use]
     pub fn copy_executed(&self, bytes: usize) -> Cycles {
         self.cycles(Kernel::CopyExecuted, [bytes])
     }
 
     /// Clearing a contiguous run.
-    #[must_use]
     pub fn fill(&self, bytes: usize) -> Cycles {
         self.cycles(Kernel::Fill, [bytes])
     }
 
     /// Cycles of a phase beyond its scheduled horizon.
-    #[must_use]
     pub fn barrier(&self) -> Cycles {
         self.cycles(Kernel::Barrier, [])
     }
 
     /// Cycles that so many logical fragments take at least.
-    #[must_use]
     pub fn fragments(&self, fragments: usize) -> Cycles {
         self.cycles(Kernel::Fragment, [fragments])
     }
 
     /// A phase whose busiest tile sends or receives so many bytes in so many fragments, before it is scheduled.
-    #[must_use]
     pub fn phase(&self, bytes: usize, fragments: usize) -> Cycles {
         let stream = self.cycles(Kernel::Phase, [])? + self.cycles(Kernel::Lane, [bytes])?;
         Ok(stream.max(self.fragments(fragments)?))
     }
 
     /// `phases` exchange phases that bring at most `bytes` to one tile, before anything is known of fragments.
-    #[must_use]
     pub fn unplaced_exchange(&self, bytes: usize, phases: usize) -> Cycles {
         let fragments = bytes.div_ceil(FRAGMENT_BYTES).max(phases);
         let stream = self.cycles(Kernel::Lane, [bytes])?.max(self.fragments(fragments)?);

@@ -1,7 +1,6 @@
 //! Cost tables of the tile array: [`planner::costs`] with the families that it must have, compiled.
 
 use planner::costs::{Compiled, CostError, CostTable as Families, Number};
-use planner::expression::Kind;
 use serde::{Deserialize, Serialize};
 
 use super::price::Kernel;
@@ -35,32 +34,15 @@ impl TryFrom<Families> for CostTable {
 
     fn try_from(families: Families) -> Result<Self, CostError> {
         families.check()?;
-        let compile = |kernel: &Kernel| {
-            let name = kernel.name();
-            let wrong = |key: String, message: String| CostError::Key { key, message };
-            let family = families.family(name).ok_or_else(|| {
-                let expected: Vec<String> = Kernel::ALL
-                    .iter()
-                    .map(|kernel| format!("`{}`", kernel.name()))
-                    .collect();
-                wrong(
-                    name.to_owned(),
-                    format!("there is no such family: expected {}", expected.join(", ")),
-                )
-            })?;
-            if family.unit() != "cycles" {
-                let message = format!("its unit is `{}`: expected `cycles`", family.unit());
-                return Err(wrong(format!("{name}.terms"), message));
-            }
-            let arguments: Vec<(&str, Kind)> = kernel.arguments().iter().map(|own| (*own, Kind::Integer)).collect();
-            let compiled = family.compile_with(name, &arguments)?;
-            if compiled.may_fail() {
-                let message = "a term divides by something that is not a plain number: expected a price for every call";
-                return Err(wrong(format!("{name}.terms"), message.to_owned()));
-            }
-            Ok(compiled)
-        };
-        let compiled = Kernel::ALL.iter().map(compile).collect::<Result<_, _>>()?;
+        let kernels = Kernel::ALL.map(|kernel| (kernel.name(), kernel.arguments().to_vec()));
+        let compiled = families.compile_all(&kernels, "cycles")?;
+        if let Some((kernel, _)) = Kernel::ALL.iter().zip(&compiled).find(|(_, own)| own.may_fail()) {
+            let message = "a term divides by something that is not a plain number: expected a price for every call";
+            return Err(CostError::Key {
+                key: format!("{}.terms", kernel.name()),
+                message: message.to_owned(),
+            });
+        }
         Ok(Self { families, compiled })
     }
 }

@@ -3,7 +3,9 @@
 mod compact;
 mod estimators;
 mod expanded;
+mod placed;
 
 pub use compact::{Compact, compact, compact_alone};
 pub use estimators::{CompactModel, ExpandedModel};
 pub use expanded::{Expanded, expanded};
+pub use placed::{placed, placed_again};

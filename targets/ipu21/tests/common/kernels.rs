@@ -9,13 +9,13 @@ pub(crate) fn formula(family: &str, a: &[usize]) -> Option<usize> {
     let table = |name: &str| costs::builtin(name).expect("a built-in table");
     let part = |initial| MergePart { initial, last: false };
     Some(match family {
-        "gemm" | "gemm-later" => table("before").gemm(a[0], a[1], a[2]).unwrap(),
+        "gemm" | "gemm-later" => table("before").gemm(a[0], a[1], a[2]).ok()?,
         "gemm-packed" => kernels::gemm_packed(a[0], a[1], a[2], Memory::Interleaved),
         "gemm-packed-standard" => kernels::gemm_packed(a[0], a[1], a[2], Memory::Standard),
-        "reduction-before" => table("before").reduction(a[0], a[1]).unwrap(),
-        "reduction-after" | "reduction-full-model" => table("after").reduction(a[0], a[1]).unwrap(),
-        "gelu-before" => table("before").gelu(a[0]).unwrap(),
-        "gelu-after" => table("after").gelu(a[0]).unwrap(),
+        "reduction-before" => table("before").reduction(a[0], a[1]).ok()?,
+        "reduction-after" | "reduction-full-model" => table("after").reduction(a[0], a[1]).ok()?,
+        "gelu-before" => table("before").gelu(a[0]).ok()?,
+        "gelu-after" => table("after").gelu(a[0]).ok()?,
         "gelu-clamped" => kernels::gelu(a[0], GeluVersion::Clamped),
         "gelu-paired" => kernels::gelu(a[0], GeluVersion::PairedBounds),
         "softmax-47" => kernels::softmax(a[0], a[1], a[2], 47),

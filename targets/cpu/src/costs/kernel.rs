@@ -1,0 +1,154 @@
+//! What has a price: the families that a table must have, and what their terms may look at.
+//!
+//! Arguments named `..._fill` are cycles that so many bytes take into a level with nothing overlapped, at the rates that
+//! were measured on the machine: a coefficient is the share of it that shows. So a table outlives a faster memory.
+
+/// What one worker does in one phase.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kernel {
+    /// All calls of the micro-kernel of one product.
+    Gemm,
+    /// Activations into panels.
+    Pack,
+    /// The sum of two or more partials.
+    Reduce,
+    /// The "sum" of one partial: a product with all partials side by side that has only one.
+    Copy,
+    /// GELU as a pass of its own.
+    Gelu,
+}
+
+/// What terms of [`Kernel::Gemm`] may look at.
+const GEMM: &[(&str, &str)] = &[
+    ("calls", "calls of the micro-kernel"),
+    ("steps", "inner steps of all calls"),
+    (
+        "step_cycles",
+        "what bounds these steps: multiply-adds, loads, fills of L1, or the latency of dependent sums",
+    ),
+    (
+        "in_place_cycles",
+        "the same, where activations are read row by row in place",
+    ),
+    ("iterations", "iterations of the micro-kernel's loop"),
+    (
+        "tile_vectors",
+        "vectors of accumulators that are stored, and loaded where a call adds to a result",
+    ),
+    ("l1_fill", "operands into L1"),
+    ("l2_fill", "operands in panels into L2"),
+    ("l2_fill_strided", "operands at a stride into L2"),
+    ("dram_fill", "operands out of DRAM without prefetch"),
+    ("dram_fill_prefetched", "the prefetched operand out of DRAM"),
+    ("dram_fill_strided", "operands at a stride out of DRAM"),
+    (
+        "result_bytes",
+        "bytes of the result that pass through L2, twice where it is added to",
+    ),
+    ("late_read", "latencies of L3 for tiles that are read without prefetch"),
+    ("late_read_dram", "what DRAM's latency adds to them"),
+    (
+        "late_write",
+        "latencies of L3 for tiles that are only written without prefetch",
+    ),
+    ("late_write_dram", "what DRAM's latency adds to them"),
+    ("transposed", "elements that turn on their way into memory"),
+    ("gelu_vectors", "vectors of a fused GELU"),
+];
+
+const PACK: &[(&str, &str)] = &[
+    ("bytes", "bytes that are packed"),
+    ("l2_fill", "bytes read and written, where both do not fit L2"),
+    ("dram_fill", "bytes read and written, where they lie in DRAM"),
+];
+
+const SUM: &[(&str, &str)] = &[
+    ("tiles", "tiles of all batches"),
+    ("l1_fill", "bytes of partials and result"),
+    ("l2_fill", "the same, where they do not fit L2"),
+    ("dram_fill", "the same, where they lie in DRAM"),
+    ("gelu_vectors", "vectors of a fused GELU"),
+];
+
+const GELU: &[(&str, &str)] = &[
+    ("vectors", "vectors"),
+    ("l1_fill", "bytes read and written"),
+    ("l2_fill", "the same, where they do not fit L2"),
+    ("dram_fill", "the same, where they lie in DRAM"),
+];
+
+impl Kernel {
+    /// All of them, in the order of their numbers.
+    pub const ALL: [Self; 5] = [Self::Gemm, Self::Pack, Self::Reduce, Self::Copy, Self::Gelu];
+
+    /// Name of its family, and of its samples.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Gemm => "gemm",
+            Self::Pack => "pack",
+            Self::Reduce => "reduce",
+            Self::Copy => "copy",
+            Self::Gelu => "gelu",
+        }
+    }
+
+    /// What its terms may look at, in the order in which this crate gives it, each with its meaning.
+    #[must_use]
+    pub const fn arguments(self) -> &'static [(&'static str, &'static str)] {
+        match self {
+            Self::Gemm => GEMM,
+            Self::Pack => PACK,
+            Self::Reduce | Self::Copy => SUM,
+            Self::Gelu => GELU,
+        }
+    }
+}
+
+/// One kernel with its arguments: what one phase of a plan is for its busiest worker.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Work {
+    /// Which.
+    pub kernel: Kernel,
+    /// Its arguments, in the order of [`Kernel::arguments`].
+    pub arguments: Vec<i64>,
+}
+
+impl Work {
+    /// From figures that may be broken; what is broken counts as the next whole number, so that a phase that does anything
+    /// is never free.
+    #[must_use]
+    pub fn new<const N: usize>(kernel: Kernel, figures: [f64; N]) -> Self {
+        debug_assert_eq!(N, kernel.arguments().len(), "{}", kernel.name());
+        Self {
+            kernel,
+            arguments: figures.map(whole).to_vec(),
+        }
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "what is beyond 64 bits stops there, and has no price"
+)]
+fn whole(figure: f64) -> i64 {
+    libm::ceil(figure) as i64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kernel_is_where_its_number_says() {
+        for (at, kernel) in Kernel::ALL.into_iter().enumerate() {
+            assert_eq!(kernel as usize, at, "{}", kernel.name());
+        }
+    }
+
+    #[test]
+    fn work_is_never_free_and_never_wraps() {
+        let work = Work::new(Kernel::Pack, [0.1, 0.0, 1e300]);
+        assert_eq!(work.arguments, [1, 0, i64::MAX]);
+    }
+}
