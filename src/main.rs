@@ -32,6 +32,7 @@ mod registry;
 mod run;
 mod running;
 mod select;
+mod shards;
 mod sources;
 mod status;
 mod sweep;
@@ -69,6 +70,8 @@ enum Command {
     Freeze(freeze::Arguments),
     /// Run what is left of a frozen cohort.
     Run(run::Arguments),
+    /// Hand out what is left in shards for workers on many machines, or show who works on which.
+    Shards(shards::Arguments),
     /// Say what is done, running and left; works while a run goes on.
     Status(status::Arguments),
     /// Check a cohort against its digests and this machine; runs nothing.
@@ -116,6 +119,7 @@ fn main() -> std::process::ExitCode {
         Command::Try(arguments) => trial::execute(&arguments),
         Command::Freeze(arguments) => freeze::execute(&arguments),
         Command::Run(arguments) => run::execute(&arguments),
+        Command::Shards(arguments) => shards::execute(&arguments),
         Command::Status(arguments) => status::execute(&arguments),
         Command::Verify(arguments) => verify::execute(&arguments),
         Command::Analyze(arguments) => analyze::execute(&arguments),

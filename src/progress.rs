@@ -121,6 +121,7 @@ impl Display {
             }
             Event::Missing { case, what } => self.say(&format!("missing: `{case}` counts without {what}")),
             Event::Grown { reason } => self.say(reason),
+            Event::Note { text } => self.say(text),
             Event::Finishing => self.say("interrupted: finishing what runs (Ctrl-C again ends it at once)"),
             Event::TimeOver => self.say("the time limit is over"),
         }

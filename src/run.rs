@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use cohort::Counts;
+use cohort::{Counts, ShardId};
 use coordinator::ExitCode;
 use serde::Serialize;
 
@@ -17,6 +17,11 @@ use crate::running::{self, Options};
 pub(crate) struct Arguments {
     /// The cohort's folder.
     cohort: PathBuf,
+    /// Work on this shard of those that were handed out (`1/0`), beside whoever works on others. Records go to a file of
+    /// this worker's own; locks of devices and kept builds are those of this machine.
+    #[arg(long, value_name = "BATCH/SHARD", value_parser = shard,
+          conflicts_with_all = ["only", "exclude", "retry", "accept_incorrect"])]
+    shard: Option<ShardId>,
     #[command(flatten)]
     options: Options,
     /// How to print.
@@ -36,11 +41,15 @@ struct Ran<'a> {
     stopped_by: &'a [String],
 }
 
+fn shard(text: &str) -> Result<ShardId, String> {
+    text.parse()
+}
+
 /// Runs what is left of a cohort.
 pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let frozen = open(&arguments.cohort)?;
     running::hand_over(&frozen)?;
-    let summary = running::run(&frozen, &arguments.options)?;
+    let summary = running::run(&frozen, &arguments.options, arguments.shard)?;
     let counts = summary.counts;
     if arguments.format == Format::Json {
         print_json(&Ran {

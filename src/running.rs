@@ -4,10 +4,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use cohort::{Difference, Frozen};
+use cohort::{Difference, Frozen, ShardId};
+use coordinator::slurm::Settings;
 use coordinator::sweep::Retry;
 use coordinator::{ExitCode, RunOptions, RunSummary};
-use planner::definition::TimeLimit;
+use planner::definition::{Definition, ExecutorKind, TimeLimit};
 use planner::select::Selection;
 use target_api::{Exclusive, Machine};
 
@@ -51,9 +52,82 @@ pub(crate) struct Options {
     /// without this).
     #[arg(long, value_name = "TIME", value_parser = time)]
     lock_timeout: Option<Duration>,
+    /// Take over shards whose workers may still live: it is certain that they don't.
+    #[arg(long)]
+    take_over: bool,
+    /// Where the cases are measured, where that is not what the definition says: here, or by job arrays of Slurm.
+    #[arg(long, value_enum)]
+    executor: Option<Executor>,
+    /// A further argument of `sbatch`, after those of the definition; may be given several times.
+    #[arg(long = "slurm", value_name = "ARGUMENT", allow_hyphen_values = true)]
+    slurm_arguments: Vec<String>,
+    /// Cases of one shard of an array, where that is not what the definition says.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    shard_size: Option<u32>,
+}
+
+/// What works on a cohort.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Executor {
+    /// This machine.
+    Local,
+    /// Job arrays of Slurm, which the command follows until they are over.
+    Slurm,
 }
 
 impl Options {
+    /// Whether arrays of Slurm do the work; an error where something else was asked for that they can't do.
+    fn is_on_slurm(&self, definition: &Definition) -> Result<bool, Failure> {
+        let on_slurm = match self.executor {
+            Some(executor) => executor == Executor::Slurm,
+            None => definition.executor.kind == ExecutorKind::Slurm,
+        };
+        if !on_slurm {
+            if !self.slurm_arguments.is_empty() || self.shard_size.is_some() {
+                return Err(
+                    Failure::usage("`--slurm` and `--shard-size` say how arrays of Slurm are made")
+                        .help("`--executor slurm` makes them"),
+                );
+            }
+            return Ok(false);
+        }
+        let refused = [
+            ("--only", !self.only.is_empty()),
+            ("--exclude", !self.exclude.is_empty()),
+            ("--accept", !self.accept.is_empty()),
+            ("--device-lock", self.device_lock.is_some()),
+            ("--jobs", self.jobs.is_some()),
+            ("--no-cache", self.no_cache),
+        ];
+        match refused.iter().find(|(_, given)| *given) {
+            Some((option, _)) => Err(Failure::usage(format!(
+                "`{option}` is nothing that arrays of Slurm know: they work on all that is left, each shard with what its \
+                 node has"
+            ))
+            .help("leave it out, or run here with `--executor local`")),
+            None => Ok(true),
+        }
+    }
+
+    /// What is asked of Slurm.
+    fn settings(&self, executor: &planner::definition::Executor) -> Settings {
+        let mut arguments = executor.arguments.clone();
+        arguments.extend(self.slurm_arguments.iter().cloned());
+        Settings {
+            partition: executor.partition.clone(),
+            account: executor.account.clone(),
+            constraint: executor.constraint.clone(),
+            gres: executor.gres.clone(),
+            time: executor.time.map(TimeLimit::duration),
+            array_limit: executor.array_limit,
+            shard_size: self.shard_size.or(executor.shard_size).map(|size| size as usize),
+            scratch: executor.scratch.clone(),
+            setup: executor.setup.clone(),
+            launcher: executor.launcher.clone(),
+            arguments,
+        }
+    }
+
     /// Checks what can be checked before anything is written: each pattern must mean one of `selection`, and one lock
     /// can't serve several devices.
     pub(crate) fn check(&self, planning: &Planning, selection: &Selection) -> Result<(), Failure> {
@@ -91,13 +165,19 @@ pub(crate) fn time(text: &str) -> Result<Duration, String> {
     TimeLimit::parse(text).map(TimeLimit::duration)
 }
 
-/// Runs what is left of `frozen`, with a bar.
-pub(crate) fn run(frozen: &Frozen, options: &Options) -> Result<RunSummary, Failure> {
+/// Runs what is left of `frozen`, or of a shard of it, with a bar.
+pub(crate) fn run(frozen: &Frozen, options: &Options, shard: Option<ShardId>) -> Result<RunSummary, Failure> {
     let manifest = frozen.manifest();
     let path = frozen.dir().path();
     let mut planning = Planning::of_frozen(manifest)?;
     planning.accept_frozen(frozen)?;
-    let now = planning::machine_now(&planning)?;
+    let on_slurm = shard.is_none() && options.is_on_slurm(&planning.definition)?;
+    // Whoever hands out measures nothing: workers look at their own machines.
+    let now = if on_slurm {
+        manifest.machine.clone()
+    } else {
+        planning::machine_now(&planning)?
+    };
     let mut run = RunOptions::new(&*planning.configured, &now);
     run.only.clone_from(&options.only);
     run.exclude.clone_from(&options.exclude);
@@ -115,6 +195,8 @@ pub(crate) fn run(frozen: &Frozen, options: &Options) -> Result<RunSummary, Fail
     run.accept_incorrect.clone_from(&options.accept_incorrect);
     run.device_lock.clone_from(&options.device_lock);
     run.lock_timeout = options.lock_timeout;
+    run.shard = shard;
+    run.take_over = options.take_over;
     run.cache = if options.no_cache { None } else { crate::cache::usual() };
     let lock = options.device_lock.as_ref().map_or_else(String::new, |lock| {
         format!(" --device-lock {}", shell_word(&lock.display().to_string()))
@@ -127,9 +209,13 @@ pub(crate) fn run(frozen: &Frozen, options: &Options) -> Result<RunSummary, Fail
     let mut display = Display::new(move |case| format!("{again} {}", shell_word(case)))
         .accepting(move |difference, cases| accepted(difference, &before, &after, cases));
     let crosses = crossing::crosses(&planning, manifest);
-    let result = coordinator::run(path, &run, Some(crosses), &mut |event, progress| {
-        display.show(event, progress);
-    });
+    let mut show = |event: &coordinator::Event<'_>, progress: &coordinator::Progress| display.show(event, progress);
+    let result = if on_slurm {
+        let settings = options.settings(&planning.definition.executor);
+        coordinator::sweep::run_on_slurm(path, &run, &settings, Some(crosses), &mut show)
+    } else {
+        coordinator::run(path, &run, Some(crosses), &mut show)
+    };
     display.finish();
     let summary = result.map_err(|error| {
         let help = error.help();

@@ -78,7 +78,7 @@ fn sweep(definition: &Path, arguments: &Arguments) -> Result<ExitCode, Failure> 
     if !fresh {
         narrate(&format!("going on with `{}`", path.display()));
     }
-    let summary = running::run(&frozen, &arguments.options)?;
+    let summary = running::run(&frozen, &arguments.options, None)?;
     let report = arguments.report.clone().unwrap_or_else(|| report_of(path));
     let analysed = analyze::analyze(path, &report, arguments.format)?;
     if summary.partial() && arguments.format == Format::Table {

@@ -108,6 +108,11 @@ pub enum Event<'a> {
         /// Why, in words and numbers.
         reason: &'a str,
     },
+    /// Something about arrays of Slurm that a person should know.
+    Note {
+        /// What, in words.
+        text: &'a str,
+    },
     /// The first Ctrl-C, told when it comes: what runs is finished.
     Finishing,
     /// The time limit is over.

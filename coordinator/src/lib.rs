@@ -18,6 +18,7 @@ mod orphans;
 pub mod process;
 mod runtime;
 pub mod scratch;
+pub mod slurm;
 pub mod status;
 mod steps;
 pub mod sweep;

@@ -19,5 +19,6 @@ mod kohaku;
 mod main_job;
 mod page;
 mod said;
+mod slurm;
 mod support;
 mod told;

@@ -18,7 +18,9 @@ pub mod manifest;
 pub mod paths;
 pub mod record;
 pub mod records;
+pub mod shard;
 pub mod state;
+pub mod tail;
 pub mod verify;
 pub mod write;
 
@@ -38,9 +40,14 @@ pub use manifest::{
 pub use paths::{CohortDir, case_folder, fresh_key};
 pub use record::{BuildOutcome, HARNESS, Record, RecordKind, RunOutcome, UnitBuilt};
 pub use records::{Dropped, RecordWriter, Records, WriterName, read_records};
+pub use shard::{
+    Batch, Claim, Held, JobId, Release, ShardId, Submission, Worker, batch_numbers, latest_claim, latest_claims,
+    make_claim, read_batch, read_submission, release_claim, was_taken_over, write_batch, write_submission,
+};
 pub use state::{
     Attempt, CaseState, Counts, DoneBuild, DoneRound, Duplicate, Left, LeftBuild, LeftRound, Outcome, Problem,
     RoundState, State, StateError, Status, state,
 };
+pub use tail::RecordTail;
 pub use verify::{Difference, LineDifference, definition_difference, machine_differences, verify};
 pub use write::{create_once, mark_script, write_atomic};

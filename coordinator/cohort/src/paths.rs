@@ -3,9 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use crate::digest::sha256_hex;
+use crate::shard::ShardId;
 
 /// Characters of a case's name that its folder keeps at most.
 const SLUG_CHARACTERS: usize = 60;
+
+/// Beginning of the folders among those of the cases that are needed only while rounds run.
+const RUNNING: &str = ".running";
 
 /// The folder of a cohort.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -158,6 +162,83 @@ impl CohortDir {
         self.case_dir(case).join("profile.json")
     }
 
+    /// `cases/.running/`: what is needed only while rounds of the coordinator run; those of a shard have
+    /// `cases/.running-BATCH-SHARD/`. Inside the cohort, so that what a kill leaves there is found again.
+    #[must_use]
+    pub fn running(&self, shard: Option<ShardId>) -> PathBuf {
+        let own = shard.map_or_else(String::new, |shard| format!("-{}", stem(shard)));
+        self.case_dirs().join(format!("{RUNNING}{own}"))
+    }
+
+    /// Everything that [`CohortDir::running`] may have named.
+    pub fn all_running(&self) -> std::io::Result<Vec<PathBuf>> {
+        let mut found = Vec::new();
+        for entry in fs_err::read_dir(self.case_dirs())? {
+            let entry = entry?;
+            if entry.file_name().to_string_lossy().starts_with(RUNNING) {
+                found.push(entry.path());
+            }
+        }
+        Ok(found)
+    }
+
+    /// `batches/`: what was handed out in shards.
+    #[must_use]
+    pub fn batches(&self) -> PathBuf {
+        self.0.join("batches")
+    }
+
+    /// `batches/NNN.json`; `number` counts from 1.
+    #[must_use]
+    pub fn batch(&self, number: u32) -> PathBuf {
+        self.batches().join(format!("{number:03}.json"))
+    }
+
+    /// `batches/NNN.job.json`: the array of Slurm that works on it.
+    #[must_use]
+    pub fn submission(&self, batch: u32) -> PathBuf {
+        self.batches().join(format!("{batch:03}.job.json"))
+    }
+
+    /// `batches/NNN/`: what the workers of its shards printed, one `SHARD.log` each.
+    #[must_use]
+    pub fn batch_logs(&self, batch: u32) -> PathBuf {
+        self.batches().join(format!("{batch:03}"))
+    }
+
+    /// `batches/NNN/SHARD.log`.
+    #[must_use]
+    pub fn shard_log(&self, shard: ShardId) -> PathBuf {
+        self.batch_logs(shard.batch).join(format!("{}.log", shard.shard))
+    }
+
+    /// `claims/`: who works on which shard.
+    #[must_use]
+    pub fn claims(&self) -> PathBuf {
+        self.0.join("claims")
+    }
+
+    /// `claims/BATCH-SHARD-GENERATION.json`.
+    #[must_use]
+    pub fn claim(&self, shard: ShardId, generation: u32) -> PathBuf {
+        self.claims().join(format!("{}-{generation}.json", stem(shard)))
+    }
+
+    /// `claims/BATCH-SHARD-GENERATION.end.json`.
+    #[must_use]
+    pub fn release(&self, shard: ShardId, generation: u32) -> PathBuf {
+        self.claims().join(format!("{}-{generation}.end.json", stem(shard)))
+    }
+
+    /// Shard and generation of a claim by the name of its file; `None` for every other name.
+    pub(crate) fn claim_of(name: &str) -> Option<(ShardId, u32)> {
+        let mut numbers = name.strip_suffix(".json")?.splitn(3, '-').map(str::parse);
+        match (numbers.next(), numbers.next(), numbers.next()) {
+            (Some(Ok(batch)), Some(Ok(shard)), Some(Ok(generation))) => Some((ShardId { batch, shard }, generation)),
+            _ => None,
+        }
+    }
+
     /// `coordinator.lock`: locked by the one coordinator that works on the cohort. Readers don't need it.
     #[must_use]
     pub fn coordinator_lock(&self) -> PathBuf {
@@ -177,6 +258,11 @@ pub fn fresh_key(unit: &str, case: &str) -> String {
 #[must_use]
 pub fn case_folder(case: &str) -> String {
     format!("{}-{}", slug(case), &sha256_hex(case.as_bytes())[..8])
+}
+
+/// `BATCH-SHARD` with zeros in front, so that names sort as numbers do.
+fn stem(shard: ShardId) -> String {
+    format!("{:03}-{:05}", shard.batch, shard.shard)
 }
 
 /// `text` with `-` for every run of characters that are no ASCII letters, digits, `_`, `.` or `-`; at most 60 characters;
@@ -261,6 +347,23 @@ mod tests {
             assert!(!is_inner_path(bad), "{bad:?}");
         }
         assert!(!is_inner_name("a/b"));
+    }
+
+    #[test]
+    fn claims_are_found_by_their_names() {
+        let dir = CohortDir::new("/c");
+        let shard = ShardId { batch: 2, shard: 17 };
+        let name = |path: PathBuf| path.file_name().unwrap().to_string_lossy().into_owned();
+        assert_eq!(name(dir.claim(shard, 3)), "002-00017-3.json");
+        assert_eq!(CohortDir::claim_of("002-00017-3.json"), Some((shard, 3)));
+        for other in [
+            &name(dir.release(shard, 3)),
+            "002-00017.json",
+            "x-00017-3.json",
+            "002-00017-3",
+        ] {
+            assert_eq!(CohortDir::claim_of(other), None, "{other}");
+        }
     }
 
     #[test]

@@ -144,6 +144,15 @@ pub struct Records {
 /// A last line without newline is dropped and reported; any other line that is no record, has another writer than the
 /// file, or not the next sequence number is an error with file and line.
 pub fn read_records(dir: &CohortDir) -> Result<Records, CohortError> {
+    let mut all = Records::default();
+    for writer in record_files(dir)? {
+        read_file(&dir.record_file(&writer), &writer, &mut all)?;
+    }
+    Ok(all)
+}
+
+/// Writers that have a file, in order.
+pub(crate) fn record_files(dir: &CohortDir) -> Result<Vec<String>, CohortError> {
     let mut names = Vec::new();
     for entry in fs_err::read_dir(dir.records())? {
         let entry = entry?;
@@ -164,31 +173,38 @@ pub fn read_records(dir: &CohortDir) -> Result<Records, CohortError> {
         names.push(writer.to_owned());
     }
     names.sort_unstable();
-    let mut all = Records::default();
-    for writer in names {
-        read_file(&dir.record_file(&writer), &writer, &mut all)?;
+    Ok(names)
+}
+
+/// The record of a line without its newline, the one of this number from 0 in the file of `writer`.
+pub(crate) fn check_line(path: &Path, writer: &str, number: u64, line: &[u8]) -> Result<Record, CohortError> {
+    let record = serde_json::from_slice(line).map_err(|error| bad_line(path, number + 1, error.to_string()))?;
+    check_record(path, writer, number, &record)?;
+    Ok(record)
+}
+
+fn check_record(path: &Path, writer: &str, number: u64, record: &Record) -> Result<(), CohortError> {
+    if record.writer != writer {
+        return Err(bad_line(path, number + 1, format!("its writer is `{}`", record.writer)));
     }
-    Ok(all)
+    if record.sequence != number {
+        let message = format!("expected sequence number {number}, found {}", record.sequence);
+        return Err(bad_line(path, number + 1, message));
+    }
+    Ok(())
+}
+
+fn bad_line(path: &Path, line: u64, message: String) -> CohortError {
+    CohortError::BadLine {
+        path: path.to_owned(),
+        line,
+        message,
+    }
 }
 
 fn read_file(path: &Path, writer: &str, all: &mut Records) -> Result<(), CohortError> {
-    let mut sequence = 0;
     let torn = read_lines(path, |line, record: Record| {
-        let bad = |message: String| CohortError::BadLine {
-            path: path.to_owned(),
-            line,
-            message,
-        };
-        if record.writer != writer {
-            return Err(bad(format!("its writer is `{}`", record.writer)));
-        }
-        if record.sequence != sequence {
-            return Err(bad(format!(
-                "expected sequence number {sequence}, found {}",
-                record.sequence
-            )));
-        }
-        sequence += 1;
+        check_record(path, writer, line - 1, &record)?;
         all.records.push(record);
         Ok(())
     })?;

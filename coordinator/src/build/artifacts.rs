@@ -4,13 +4,24 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use cohort::{CohortDir, CohortError, Frozen, Record, UnitBuilt, UnitRef, built_artifacts, sha256_file};
+use cohort::{CohortDir, CohortError, Frozen, Record, ShardId, UnitBuilt, UnitRef, built_artifacts, sha256_file};
 use fs_err as fs;
 
 use crate::sweep::Piece;
 
 /// Folders inside `artifacts/` that a build works in begin so.
-pub(super) const WORK_PREFIX: &str = ".building-";
+const WORK_PREFIX: &str = ".building-";
+
+/// The folder in `artifacts/` that a unit is built in. Its name is the same each time, so that paths in artifacts are;
+/// only those of shards differ, since several may build one unit at once.
+pub(super) fn work_name(unit: &str, shard: Option<ShardId>) -> String {
+    let beginning = unit.get(..16).unwrap_or(unit);
+    format!("{WORK_PREFIX}{beginning}{}", work_suffix(shard))
+}
+
+fn work_suffix(shard: Option<ShardId>) -> String {
+    shard.map_or_else(String::new, |id| format!("-{}.{}", id.batch, id.shard))
+}
 
 /// What is known of the artifacts on disk.
 #[derive(Debug, Default)]
@@ -119,12 +130,39 @@ pub(super) fn put_in_place(dir: &CohortDir, key: &str, from: &Path, artifact: &P
 /// How long what a killed coordinator left running may take to end: its guards end it as soon as they notice.
 const PATIENCE: Duration = Duration::from_secs(15);
 
-/// Removes folders that killed builds worked in. Only for the holder of the cohort's lock, and before anything is built:
-/// a build that is still being ended would write into the folder of its successor.
-pub(crate) fn remove_leftovers(dir: &CohortDir) -> std::io::Result<()> {
+/// Makes the synced folder `from` the folder `key` of the artifacts, unless another worker did so before: then that
+/// one's artifact counts, whose digest this gives.
+pub(super) fn put_first(
+    dir: &CohortDir,
+    key: &str,
+    from: &Path,
+    artifact: &str,
+) -> Result<Option<String>, CohortError> {
+    let sync = |path: &Path| fs::File::open(path)?.sync_all();
+    sync(&from.join(artifact))?;
+    sync(from)?;
+    let place = dir.unit_artifacts(key);
+    // A folder that is not empty is never replaced by a rename.
+    match std::fs::rename(from, &place) {
+        Ok(()) => sync(&dir.artifacts()).map(|()| None).map_err(CohortError::from),
+        Err(_) if place.join(artifact).is_file() => Ok(Some(sha256_file(&place.join(artifact))?.0)),
+        Err(_) => {
+            // Something of that name is there, but no artifact: what damage left.
+            put_in_place(dir, key, from, &from.join(artifact))?;
+            Ok(None)
+        }
+    }
+}
+
+/// Removes folders that killed builds worked in: of this shard, or of all, which is only for the holder of the cohort's
+/// lock and of all shards. Before anything is built: a build that is still being ended would write into the folder of
+/// its successor.
+pub(crate) fn remove_leftovers(dir: &CohortDir, shard: Option<ShardId>) -> std::io::Result<()> {
+    let suffix = work_suffix(shard);
     for entry in fs::read_dir(dir.artifacts())? {
         let entry = entry?;
-        if !entry.file_name().to_string_lossy().starts_with(WORK_PREFIX) {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if !(name.starts_with(WORK_PREFIX) && name.ends_with(&suffix)) {
             continue;
         }
         let deadline = Instant::now() + PATIENCE;

@@ -21,7 +21,7 @@ pub(crate) struct Wanted<'f> {
 #[derive(Debug, Clone)]
 pub(crate) struct Needed<'f> {
     pub(crate) case: &'f Case,
-    /// Label -> SHA-256 of the artifact on record.
+    /// Label -> SHA-256 of the artifact on record; empty for a control that another worker builds as well.
     pub(crate) recorded: BTreeMap<String, String>,
 }
 
@@ -67,9 +67,11 @@ pub(crate) async fn build_cases<'f>(
         pending.settle_ready(context, log, artifacts, reporter)
     })
     .await?;
-    needed
-        .iter()
-        .try_for_each(|needed| check_recorded(context, artifacts, needed))
+    for needed in needed {
+        pending.check_unrecorded(context, needed)?;
+        check_recorded(context, artifacts, needed)?;
+    }
+    Ok(())
 }
 
 fn check_recorded(context: &Context<'_>, artifacts: &Artifacts, needed: &Needed<'_>) -> Result<(), RunError> {
@@ -119,6 +121,24 @@ impl<'f> Pending<'f> {
             .filter(|&at| pending.missing.get(at) == Some(&0))
             .collect();
         pending
+    }
+
+    /// An error when a control whose build records another worker writes could not be built here.
+    fn check_unrecorded(&self, context: &Context<'f>, needed: &Needed<'f>) -> Result<(), RunError> {
+        let own = context.own(needed.case);
+        let mut troubled = own.filter_map(|(_, piece)| self.troubled.get(&piece));
+        match troubled.next() {
+            Some(UnitEnd::Rejected(trouble) | UnitEnd::Failed(trouble) | UnitEnd::TimedOut(trouble))
+                if needed.recorded.is_empty() =>
+            {
+                Err(RunError::Control {
+                    case: needed.case.name.clone(),
+                    workload: needed.case.workload.clone(),
+                    reason: trouble.reason.clone(),
+                })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// A unit is decided. Nothing can be measured without the harness, so its trouble ends the run.

@@ -10,7 +10,7 @@ use target_api::{BuildFailure, BuildUnit, Captured, SourceFile};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-use super::artifacts::{WORK_PREFIX, put_in_place};
+use super::artifacts::{put_first, put_in_place, work_name};
 use crate::cache::{BuildCache, CacheError, Cached, Locked};
 use crate::errors::chain;
 use crate::events::{Event, Reporter};
@@ -191,8 +191,7 @@ struct Finished {
 }
 
 fn start(context: &Context<'_>, unit: &UnitRef, label: &str, piece: Piece<'_>) -> Result<Work, RunError> {
-    let name = format!("{WORK_PREFIX}{}", unit.digest.get(..16).unwrap_or(&unit.digest));
-    let root = context.dir().artifacts().join(name);
+    let root = context.dir().artifacts().join(work_name(&unit.digest, context.shard));
     if root.exists() {
         fs::remove_dir_all(&root)?;
     }
@@ -389,6 +388,9 @@ fn put(context: &Context<'_>, work: &Work, artifact: &str) -> Result<String, Run
     }
     fs::rename(work.root.sources().join(artifact), &moved)?;
     let (sha256, _) = sha256_file(&moved)?;
+    if context.shard.is_some() {
+        return Ok(put_first(dir, &work.key, &out, artifact)?.unwrap_or(sha256));
+    }
     put_in_place(dir, &work.key, &out, &moved)?;
     Ok(sha256)
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use cohort::{Case, CohortDir};
+use cohort::{Case, CohortDir, ShardId};
 use fs_err as fs;
 use serde::{Deserialize, Serialize};
 use target_api::CommandSpec;
@@ -52,10 +52,6 @@ impl CommandFile {
     }
 }
 
-/// Folder among those of the cases for what is needed only while a round runs. Inside the cohort, so that what a kill
-/// leaves there is found again.
-const SCRATCH: &str = ".running";
-
 /// Where the output of rounds goes.
 pub(super) struct CaseFiles {
     /// Standard error of a round, the note of its end, and everything else where logs are not kept.
@@ -63,14 +59,15 @@ pub(super) struct CaseFiles {
     keep: bool,
 }
 
-/// Removes what a killed run left. Only for the holder of the cohort's lock.
-pub(super) fn remove_scratch(dir: &CohortDir) -> std::io::Result<()> {
-    let scratch = dir.case_dirs().join(SCRATCH);
-    if scratch.exists() {
-        fs::remove_dir_all(scratch)
-    } else {
-        Ok(())
-    }
+/// Removes what killed runs left: of this shard, or of all, which is only for the holder of the cohort's lock and of all
+/// shards.
+pub(super) fn remove_scratch(dir: &CohortDir, shard: Option<ShardId>) -> std::io::Result<()> {
+    let left = match shard {
+        Some(_) => vec![dir.running(shard)],
+        None => dir.all_running()?,
+    };
+    let mut left = left.into_iter().filter(|scratch| scratch.exists());
+    left.try_for_each(fs::remove_dir_all)
 }
 
 /// Where one round works.
@@ -90,7 +87,7 @@ impl Place {
     /// Where rounds of `case` work that the worker of this number does. Nothing is made.
     pub(super) fn of(context: &Context<'_>, case: &Case, worker: usize) -> Self {
         let dir = context.dir();
-        let scratch = dir.case_dirs().join(SCRATCH);
+        let scratch = dir.running(context.shard);
         let own = |name: &str| scratch.join(format!("{worker}.{name}"));
         let (stderr, note) = (own("stderr"), own("ended.json"));
         let (folder, stdout, command) = if context.keeps_all() {
@@ -118,8 +115,10 @@ impl Place {
 
 impl CaseFiles {
     pub(super) fn new(context: &Context<'_>) -> std::io::Result<Self> {
-        remove_scratch(context.dir())?;
-        let scratch = context.dir().case_dirs().join(SCRATCH);
+        let scratch = context.dir().running(context.shard);
+        if scratch.exists() {
+            fs::remove_dir_all(&scratch)?;
+        }
         fs::create_dir(&scratch)?;
         let keep = context.keeps_all();
         Ok(Self { scratch, keep })

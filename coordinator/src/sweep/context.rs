@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::time::Instant;
 
-use cohort::{Case, CohortDir, Frozen, HARNESS, Manifest, UnitRef, WorkloadEntry, fresh_key};
+use cohort::{
+    Case, Claim, CohortDir, Frozen, HARNESS, Manifest, ShardId, UnitRef, WorkloadEntry, fresh_key, was_taken_over,
+};
 use target_api::{Built, Configured, Exclusive, LockHolder, Pairing};
 
 use super::device::{Device, devices, side_by_side};
@@ -50,6 +52,9 @@ pub(crate) struct Context<'f> {
     pub(crate) deadline: Option<Instant>,
     /// What rounds run on, one worker each; never empty.
     pub(crate) devices: Vec<Device>,
+    /// The shard that is worked on; `None` where it is the whole cohort.
+    pub(crate) shard: Option<ShardId>,
+    claim: Option<&'f Claim>,
     lock_timeout_ms: Option<u64>,
     cases: HashMap<&'f str, &'f Case>,
     units: HashMap<&'f str, &'f UnitRef>,
@@ -65,6 +70,7 @@ impl<'f> Context<'f> {
         launcher: &'f Launcher,
         interrupt: &'f Interrupt,
         deadline: Option<Instant>,
+        claim: Option<&'f Claim>,
     ) -> Result<Self, RunError> {
         let unsupported = |what| RunError::Unsupported {
             target: options.target.target().to_owned(),
@@ -85,6 +91,8 @@ impl<'f> Context<'f> {
             cache: options.cache.as_ref(),
             deadline,
             devices,
+            shard: options.shard,
+            claim,
             lock_timeout_ms: options
                 .lock_timeout
                 .map(|limit| u64::try_from(limit.as_millis()).unwrap_or(u64::MAX)),
@@ -216,6 +224,14 @@ impl<'f> Context<'f> {
     /// Whether logs and commands of all cases are kept.
     pub(crate) fn keeps_all(&self) -> bool {
         self.manifest().cases <= KEEP_ALL
+    }
+
+    /// An error when somebody else has taken the shard that is worked on.
+    pub(crate) fn still_ours(&self) -> Result<(), RunError> {
+        match self.claim {
+            Some(claim) if was_taken_over(self.dir(), claim) => Err(RunError::TakenOver(claim.shard)),
+            _ => Ok(()),
+        }
     }
 
     /// Whether nothing new should be started.

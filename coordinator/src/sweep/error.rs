@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 
-use cohort::{CohortError, Difference, StateError};
+use cohort::{CohortError, Difference, ShardId, StateError, Worker};
 
 use super::filter::FilterError;
 use crate::exit::ExitCode;
 use crate::lock::{Holder, LockError};
 use crate::process::ProcessError;
+use crate::slurm::SlurmError;
 
 /// Why a run can't go on. Everything measured until then is kept.
 #[derive(Debug, thiserror::Error)]
@@ -29,6 +30,30 @@ pub enum RunError {
     /// Another coordinator works on the cohort.
     #[error("another coordinator works on this cohort: {}", .0.as_deref().map_or_else(|| "it can't be named from here".to_owned(), ToString::to_string))]
     Busy(Option<Box<Holder>>),
+    /// There is no such shard.
+    #[error("the cohort has no shard `{shard}`: {why}")]
+    NoShard {
+        /// What was asked for.
+        shard: ShardId,
+        /// What there is.
+        why: String,
+    },
+    /// Somebody else works on a shard, or may do so.
+    #[error("shard {shard} is held by {holder}: {why}")]
+    ShardBusy {
+        /// The shard.
+        shard: ShardId,
+        /// Who has it.
+        holder: Box<Worker>,
+        /// How that is known.
+        why: String,
+    },
+    /// Somebody else took the shard.
+    #[error("shard {0} was taken over by another worker while this one worked on it")]
+    TakenOver(ShardId),
+    /// Slurm, or its nodes.
+    #[error(transparent)]
+    Slurm(#[from] SlurmError),
     /// A lock file.
     #[error(transparent)]
     Lock(#[from] LockError),
@@ -137,12 +162,18 @@ impl RunError {
             Self::Mismatch { .. } | Self::Artifact { .. } | Self::State(_) => ExitCode::Mismatch,
             Self::Cohort(error) if error.is_damage() => ExitCode::Mismatch,
             Self::Busy(_)
+            | Self::ShardBusy { .. }
+            | Self::TakenOver(_)
             | Self::Process {
                 source: ProcessError::LockTimedOut { .. },
                 ..
             } => ExitCode::LockTimeout,
-            Self::Filter(_) | Self::Unsupported { .. } | Self::Cohort(CohortError::NoCohort { .. }) => ExitCode::Usage,
+            Self::Filter(_)
+            | Self::NoShard { .. }
+            | Self::Unsupported { .. }
+            | Self::Cohort(CohortError::NoCohort { .. }) => ExitCode::Usage,
             Self::Control { .. } => ExitCode::SomeFailed,
+            Self::Slurm(error) => error.exit_code(),
             _ => ExitCode::Failure,
         }
     }
@@ -155,6 +186,12 @@ impl RunError {
             Self::Busy(_) => {
                 Some("`--lock-timeout TIME` waits for it; `layout-sweep status` shows how far it is".to_owned())
             }
+            Self::Slurm(error) => error.help().map(str::to_owned),
+            Self::NoShard { .. } => Some("`layout-sweep shards COHORT` lists them".to_owned()),
+            Self::ShardBusy { .. } => Some(
+                "`layout-sweep shards COHORT` shows who has which; `--take-over` if it is certain to have ended"
+                    .to_owned(),
+            ),
             Self::Cohort(CohortError::Changed { .. }) => Some(crate::handover::RESTORE.to_owned()),
             Self::State(_) => Some(DAMAGED.to_owned()),
             Self::Cohort(error) if error.is_damage() => Some(DAMAGED.to_owned()),

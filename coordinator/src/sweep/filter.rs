@@ -1,5 +1,6 @@
 //! Which cases a run works on.
 
+use std::collections::HashSet;
 use std::convert::Infallible;
 use std::str::FromStr;
 
@@ -80,19 +81,25 @@ impl Retry {
     }
 }
 
-/// `--only` and `--exclude`.
+/// `--only` and `--exclude`, and the cases of a shard.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Filter<'a> {
     only: &'a [String],
     exclude: &'a [String],
+    shard: Option<&'a HashSet<String>>,
 }
 
 impl<'a> Filter<'a> {
     /// Checks that every pattern means something.
-    pub(super) fn new(only: &'a [String], exclude: &'a [String], state: &State<'_>) -> Result<Self, FilterError> {
+    pub(super) fn new(
+        only: &'a [String],
+        exclude: &'a [String],
+        shard: Option<&'a HashSet<String>>,
+        state: &State<'_>,
+    ) -> Result<Self, FilterError> {
         known("--only", only, state)?;
         known("--exclude", exclude, state)?;
-        let filter = Self { only, exclude };
+        let filter = Self { only, exclude, shard };
         if !state.cases().iter().any(|case| filter.takes(&case.case.name)) {
             return Err(FilterError::Nothing);
         }
@@ -101,11 +108,16 @@ impl<'a> Filter<'a> {
 
     /// Whether it lets everything pass.
     pub(super) fn is_open(&self) -> bool {
-        self.only.is_empty() && self.exclude.is_empty()
+        self.only.is_empty() && self.exclude.is_empty() && self.shard.is_none()
     }
 
     pub(super) fn takes(&self, name: &str) -> bool {
-        passes(self.only, self.exclude, name)
+        self.owns(name) && passes(self.only, self.exclude, name)
+    }
+
+    /// Whether records of this case are for this worker to write.
+    pub(super) fn owns(&self, name: &str) -> bool {
+        self.shard.is_none_or(|own| own.contains(name))
     }
 }
 

@@ -7,6 +7,12 @@ use cohort::{BuildOutcome, CohortDir, CohortError, Record, RecordKind, RecordWri
 /// Label of a unit -> what the target read from its build.
 pub(crate) type Facts = BTreeMap<String, BTreeMap<String, String>>;
 
+/// The name of this process as a writer.
+pub(super) fn writer_name(now: jiff::Timestamp) -> WriterName {
+    let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    WriterName::new(now, std::process::id(), &host)
+}
+
 /// Records in memory and on disk.
 pub(crate) struct Log {
     dir: CohortDir,
@@ -20,8 +26,7 @@ pub(crate) struct Log {
 }
 
 impl Log {
-    pub(crate) fn new(dir: &CohortDir, records: Vec<Record>, clock: fn() -> jiff::Timestamp) -> Self {
-        let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    pub(crate) fn new(dir: &CohortDir, name: WriterName, records: Vec<Record>, clock: fn() -> jiff::Timestamp) -> Self {
         let mut facts = HashMap::new();
         for record in &records {
             learn(&mut facts, record);
@@ -29,7 +34,7 @@ impl Log {
         Self {
             facts,
             dir: dir.clone(),
-            name: WriterName::new(clock(), std::process::id(), &host),
+            name,
             writer: None,
             records,
             clock,

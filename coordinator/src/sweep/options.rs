@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use cohort::{Counts, Dropped};
+use cohort::{Counts, Dropped, ShardId};
 use target_api::{Configured, Machine};
 
 use super::filter::Retry;
@@ -37,6 +37,10 @@ pub struct RunOptions<'a> {
     /// How long to wait for the device's lock, and for another coordinator of the cohort. When `None`: for the device as
     /// long as it takes, for the other coordinator not at all (it leaves nothing to do).
     pub lock_timeout: Option<Duration>,
+    /// Work on this shard only, beside whoever works on others; else on the whole cohort, alone.
+    pub shard: Option<ShardId>,
+    /// Take over shards whose holders may still work: somebody knows that they don't.
+    pub take_over: bool,
     /// The time that records carry. They never decide anything by it.
     pub clock: fn() -> jiff::Timestamp,
 }
@@ -58,6 +62,8 @@ impl<'a> RunOptions<'a> {
             time_limit: None,
             device_lock: None,
             lock_timeout: None,
+            shard: None,
+            take_over: false,
             clock: jiff::Timestamp::now,
         }
     }
@@ -66,7 +72,7 @@ impl<'a> RunOptions<'a> {
 /// How a run ended.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunSummary {
-    /// Cases by status.
+    /// Cases by status; those of the shard, where it was one.
     pub counts: Counts,
     /// Rounds done by this run.
     pub rounds_done: u64,
@@ -87,6 +93,18 @@ impl RunSummary {
     #[must_use]
     pub fn partial(&self) -> bool {
         self.interrupted || self.time_over || !self.stopped_by.is_empty()
+    }
+
+    /// Why work is left that was asked for, in words; `None` when none is.
+    #[must_use]
+    pub(crate) fn why_partial(&self) -> Option<String> {
+        if !self.stopped_by.is_empty() {
+            Some(format!("wrong results of {}", self.stopped_by.join(", ")))
+        } else if self.interrupted {
+            Some("it was interrupted".to_owned())
+        } else {
+            self.time_over.then(|| "its time limit was over".to_owned())
+        }
     }
 
     /// What the program should end with.

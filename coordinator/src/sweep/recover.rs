@@ -23,19 +23,20 @@ use crate::guard::{EndNote, Ended};
 /// Writes the records that a killed coordinator could not write. A round is taken from its log only if `command.json`
 /// says that it was this round of this plan with these artifacts, the guard noted that the very command ended on its own
 /// with exit code 0, the log is the one of that end, and the target reads a right result from it. Every other round that
-/// began and never ended is measured again. Gives the number of rounds.
+/// began and never ended is measured again. Only for cases that are this worker's `own`. Gives the number of rounds.
 pub(super) async fn recover(
     context: &Context<'_>,
     log: &mut Log,
     artifacts: &Artifacts,
     reporter: &mut Reporter<'_>,
+    own: &dyn Fn(&str) -> bool,
 ) -> Result<u64, RunError> {
     let mut lost = Vec::new();
     let state = context
         .frozen
         .state(log.records())
         .map_err(|error| RunError::State(Box::new(error)))?;
-    for case in state.cases() {
+    for case in state.cases().iter().filter(|case| own(&case.case.name)) {
         for (round, began) in case.lost() {
             let RecordKind::Began { device, .. } = &began.kind else {
                 continue;

@@ -176,6 +176,7 @@ impl<'r> Worker<'_, 'r, '_> {
     /// One round, told and recorded. Whether others may follow.
     async fn visit(&self, visit: &'r Visit<'r>) -> Result<bool, RunError> {
         let (desk, name) = (self.desk, visit.case.name.as_str());
+        desk.context.still_ours()?;
         let Some(outcome) = self.round(visit).await? else {
             return Ok(false);
         };

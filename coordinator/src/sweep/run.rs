@@ -1,25 +1,31 @@
 //! The loop: ask the state what is left, do it, ask again.
 
+use std::collections::HashSet;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use cohort::{CohortDir, Difference, Frozen, Record, RecordKind, Snapshot, State, gone_artifacts};
+use cohort::{
+    Claim, CohortDir, Difference, Frozen, Record, RecordKind, Snapshot, State, WriterName, batch_numbers,
+    gone_artifacts,
+};
 use fs_err as fs;
 
 use super::case_files::remove_scratch;
 use super::check::check;
+use super::claims::{Claimant, Claims, this_worker};
 use super::consent;
 use super::context::Context;
 use super::error::RunError;
 use super::filter::{Filter, named, passes, retries};
 use super::grow::{Crosses, grow, next_growth};
-use super::log::Log;
+use super::log::{Log, writer_name};
 use super::options::{RunOptions, RunSummary};
 use super::recover::recover;
 use super::rounds::run_rounds;
 use super::todo::Todo;
 use super::twins::{Twin, twins};
 use crate::build::{Artifacts, build_cases, remove_leftovers};
+use crate::errors::chain;
 use crate::events::{Event, OnEvent, Reporter};
 use crate::interrupt::{Interrupt, Urgency};
 use crate::lock::{DeviceLock, Holder, Mode, holder};
@@ -28,7 +34,8 @@ use crate::process::Launcher;
 /// Runs the cohort in `folder`, or goes on with it, until nothing is left of what was asked for.
 ///
 /// Verifies first; then all builds, then rounds over all cases, then crosses and finalists. Everything measured is on
-/// disk when this returns, however it ends. One coordinator works on a cohort at a time.
+/// disk when this returns, however it ends. One coordinator works on a cohort at a time; workers of shards work beside one
+/// another, each on cases of its own, and the cohort grows by none of them.
 pub fn run(
     folder: &Path,
     options: &RunOptions<'_>,
@@ -37,19 +44,80 @@ pub fn run(
 ) -> Result<RunSummary, RunError> {
     // Commands run in other folders, so every path must be whole. A folder that is missing is found by opening it.
     let dir = CohortDir::new(fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned()));
-    let frozen = Frozen::open(&dir)?;
-    frozen.continuable()?;
-    let path = dir.coordinator_lock();
-    let me = Holder::this_process(&dir.path().display().to_string(), "");
+    Frozen::open(&dir)?.continuable()?;
+    let name = writer_name((options.clock)());
     let mut reporter = Reporter::new(on_event);
-    let _lock = lock_cohort(&path, &me, options.lock_timeout, &mut reporter)?;
-    drop(frozen);
+    let _lock = match options.shard {
+        Some(_) => None,
+        None => Some(lock_cohort(&dir, options.lock_timeout, &mut reporter)?),
+    };
+    let claimant = Claimant {
+        dir: &dir,
+        me: this_worker(&name, options.shard.is_none()),
+        take_over: options.take_over,
+        clock: options.clock,
+    };
+    let (claims, own) = match options.shard {
+        Some(shard) => {
+            let (claims, cases) = claimant.shard(shard)?;
+            (claims, Some(cases))
+        }
+        None => (claim_open(&claimant, options)?, None),
+    };
+    let part = Part {
+        own: own.as_ref(),
+        claim: claims.first().filter(|_| own.is_some()),
+    };
+    let ran = run_part(&dir, name, options, part, crosses, &mut reporter);
+    match &ran {
+        Ok(summary) => claims.release(summary.exit_code(), summary.why_partial().as_deref())?,
+        // What went wrong is told; a claim that can't be released is taken over once this process is gone.
+        Err(error) => _ = claims.release(error.exit_code(), Some(&chain(error))),
+    }
+    ran
+}
+
+/// Claims all shards with cases left, of a cohort that has shards.
+fn claim_open(claimant: &Claimant<'_>, options: &RunOptions<'_>) -> Result<Claims, RunError> {
+    if batch_numbers(claimant.dir)?.is_empty() {
+        return Ok(claimant.nothing());
+    }
     // Read under the lock: another coordinator may have worked on it until now.
-    let Snapshot { frozen, records } = Snapshot::read(&dir)?;
+    let Snapshot { frozen, records } = Snapshot::read(claimant.dir)?;
+    let state = frozen
+        .state(&records.records)
+        .map_err(|error| RunError::State(Box::new(error)))?;
+    let again = retries(&options.retry, &state)?;
+    claimant.everything(&state, &again.iter().map(|(case, ..)| case.as_str()).collect())
+}
+
+/// What a worker works on: everything, where there is no shard.
+#[derive(Clone, Copy)]
+struct Part<'a> {
+    own: Option<&'a HashSet<String>>,
+    claim: Option<&'a Claim>,
+}
+
+impl Part<'_> {
+    fn owns(&self, case: &str) -> bool {
+        self.own.is_none_or(|own| own.contains(case))
+    }
+}
+
+/// Does the work, once it is certain that nobody else does it.
+fn run_part(
+    dir: &CohortDir,
+    name: WriterName,
+    options: &RunOptions<'_>,
+    part: Part<'_>,
+    crosses: Option<Crosses<'_>>,
+    reporter: &mut Reporter<'_>,
+) -> Result<RunSummary, RunError> {
+    let Snapshot { frozen, records } = Snapshot::read(dir)?;
     let accepted = check(&frozen, options, &consent::given(&records.records))?;
-    told_verified(&frozen, &records.records, options, &accepted, &mut reporter)?;
-    remove_leftovers(&dir)?;
-    let mut log = Log::new(&dir, records.records, options.clock);
+    told_verified(&frozen, &records.records, options, part, &accepted, reporter)?;
+    remove_leftovers(dir, options.shard)?;
+    let mut log = Log::new(dir, name, records.records, options.clock);
     let begun = log.records().len();
     consent::to_differences(&mut log, &accepted)?;
     let local = tokio::task::LocalSet::new();
@@ -61,15 +129,16 @@ pub fn run(
             deadline: options.time_limit.and_then(|limit| Instant::now().checked_add(limit)),
             artifacts: Artifacts::new(&frozen, log.records()),
             options,
+            part,
             // What other tools make is not what the names of builds in the cache promise.
             cached: !accepted.iter().any(|difference| difference.name.starts_with("tool.")),
             frozen,
             log,
         };
-        sweep.recover(&mut reporter).await?;
-        remove_scratch(&dir)?;
-        sweep.retry(&mut reporter)?;
-        sweep.work(crosses, &mut reporter).await?;
+        sweep.recover(reporter).await?;
+        remove_scratch(dir, options.shard)?;
+        sweep.retry(reporter)?;
+        sweep.work(crosses, reporter).await?;
         let mut summary = sweep.summary(begun)?;
         summary.dropped = records.dropped;
         Ok(summary)
@@ -81,12 +150,13 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// One coordinator works on a cohort at a time: what the other one leaves is decided only when it is done. So nobody
 /// waits who was not asked to.
-fn lock_cohort(
-    path: &Path,
-    me: &Holder,
+pub(super) fn lock_cohort(
+    dir: &CohortDir,
     patience: Option<Duration>,
     reporter: &mut Reporter<'_>,
 ) -> Result<DeviceLock, RunError> {
+    let path = &dir.coordinator_lock();
+    let me = &Holder::this_process(&dir.path().display().to_string(), "");
     let begun = Instant::now();
     let mut told = false;
     loop {
@@ -111,13 +181,14 @@ fn told_verified(
     frozen: &Frozen,
     records: &[Record],
     options: &RunOptions<'_>,
+    part: Part<'_>,
     accepted: &[Difference],
     reporter: &mut Reporter<'_>,
 ) -> Result<(), RunError> {
     let state = frozen
         .state(records)
         .map_err(|error| RunError::State(Box::new(error)))?;
-    let asked = |name: &str| passes(&options.only, &options.exclude, name);
+    let asked = |name: &str| part.owns(name) && passes(&options.only, &options.exclude, name);
     let left = state
         .cases()
         .iter()
@@ -134,6 +205,7 @@ fn told_verified(
 
 struct Sweep<'a> {
     options: &'a RunOptions<'a>,
+    part: Part<'a>,
     /// Whether builds may come from the cache and go into it.
     cached: bool,
     launcher: Launcher,
@@ -159,8 +231,13 @@ impl Sweep<'_> {
             &self.launcher,
             &self.interrupt,
             self.deadline,
+            self.part.claim,
         )?;
-        recover(&context, &mut self.log, &self.artifacts, reporter).await?;
+        let part = self.part;
+        recover(&context, &mut self.log, &self.artifacts, reporter, &|case| {
+            part.owns(case)
+        })
+        .await?;
         Ok(())
     }
 
@@ -177,15 +254,23 @@ impl Sweep<'_> {
     }
 
     async fn work(&mut self, mut crosses: Option<Crosses<'_>>, reporter: &mut Reporter<'_>) -> Result<(), RunError> {
-        let options = self.options;
+        let (options, part) = (self.options, self.part);
         let accepted = |name: &str| options.accept_incorrect.iter().any(|accepted| accepted == name);
         {
             let state = self.state()?;
             named("--accept-incorrect", &options.accept_incorrect, &state)?;
-            Filter::new(&options.only, &options.exclude, &state)?;
+            Filter::new(&options.only, &options.exclude, part.own, &state)?;
         }
         loop {
-            let mut context = Context::new(&self.frozen, options, &self.launcher, &self.interrupt, self.deadline)?;
+            let mut context = Context::new(
+                &self.frozen,
+                options,
+                &self.launcher,
+                &self.interrupt,
+                self.deadline,
+                part.claim,
+            )?;
+            context.still_ours()?;
             if !self.cached {
                 context.cache = None;
             }
@@ -204,7 +289,7 @@ impl Sweep<'_> {
                 }
                 return Ok(());
             }
-            let filter = Filter::new(&options.only, &options.exclude, &state)?;
+            let filter = Filter::new(&options.only, &options.exclude, part.own, &state)?;
             let todo = Todo::of(&context, &state, filter)?;
             if let Todo { growing: true, .. } = todo {
                 let next = next_growth(&self.frozen, &state, options.target.pairing(), &mut crosses)?;
@@ -264,9 +349,11 @@ impl Sweep<'_> {
             own.filter(|r| matches!(r.kind, RecordKind::Run { recovered, .. } if recovered == wanted))
                 .count() as u64
         };
-        let left = !state.left().is_empty();
+        let owns = |case: &str| self.part.owns(case);
+        let mut undone = state.cases().iter().filter(|case| case.outcome().is_none());
+        let left = undone.any(|case| owns(&case.case.name));
         Ok(RunSummary {
-            counts: state.counts(),
+            counts: state.counts_of(owns),
             rounds_done: rounds(false),
             rounds_recovered: rounds(true),
             interrupted: self.interrupt.urgency() > Urgency::None,

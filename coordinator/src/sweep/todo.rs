@@ -43,8 +43,9 @@ impl<'f> Todo<'f> {
         let mut needed = BTreeMap::new();
         for control in controls(context, state, &open)? {
             match control.status() {
-                Status::Waiting => wanted.push(control),
-                Status::Built | Status::Partial => _ = needed.insert(&control.case.name, control),
+                Status::Waiting if filter.owns(&control.case.name) => wanted.push(control),
+                // It is built here as well, but its records are for the worker of its shard to write.
+                Status::Waiting | Status::Built | Status::Partial => _ = needed.insert(&control.case.name, control),
                 Status::Done(Outcome::BuildFailed | Outcome::Rejected) => return Err(no_control(control)),
                 Status::Done(_) if is_built(control) => _ = needed.insert(&control.case.name, control),
                 Status::Done(_) => return Err(no_control(control)),

@@ -6,6 +6,7 @@ use serde::Deserialize;
 use super::cases::CaseEntry;
 use super::command::{Command, Derived, EstimateTable, Ordered};
 use super::drawn::Drawn;
+use super::executor::Executor;
 use super::explore::Explore;
 use super::located::Located;
 use super::measure::Measure;
@@ -31,6 +32,9 @@ pub struct Document {
     /// How often each case is measured, and how long anything may take.
     #[serde(default)]
     pub measure: Measure,
+    /// Where the cases are measured.
+    #[serde(default)]
+    pub executor: Executor,
     /// How one case is built and run (target "command" only, as all that follows).
     pub command: Option<Command>,
     /// What varies, over which values, and what must hold between them.

@@ -9,6 +9,7 @@ use toml::de::{DeTable, DeValue};
 use super::cases::CaseEntry;
 use super::document::{Document, WorkloadEntry};
 use super::error::{DefinitionError, Source};
+use super::executor::Executor;
 use super::explore::Explore;
 use super::free::{self, Free};
 use super::located::Located;
@@ -47,6 +48,8 @@ pub struct Definition {
     pub explore: Located<Explore>,
     /// How often and how long.
     pub measure: Measure,
+    /// Where the cases are measured.
+    pub executor: Executor,
     places: Places,
 }
 
@@ -107,6 +110,7 @@ impl Definition {
                 span: end,
             }),
             measure: document.measure,
+            executor: document.executor,
             places,
             source,
         };

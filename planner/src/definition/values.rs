@@ -113,6 +113,13 @@ pub(super) fn at_least_one<'de, D: Deserializer<'de>, N: TryFrom<i64>>(deseriali
     whole(deserializer, 1)
 }
 
+/// Reads a whole number that is at least 1, where one is given.
+pub(super) fn maybe_at_least_one<'de, D: Deserializer<'de>, N: TryFrom<i64>>(
+    deserializer: D,
+) -> Result<Option<N>, D::Error> {
+    at_least_one(deserializer).map(Some)
+}
+
 /// Reads a whole number that is at least 0.
 pub(super) fn at_least_zero<'de, D: Deserializer<'de>, N: TryFrom<i64>>(deserializer: D) -> Result<N, D::Error> {
     whole(deserializer, 0)

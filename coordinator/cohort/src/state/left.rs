@@ -124,8 +124,14 @@ impl<'a> State<'a> {
     /// How many cases are where.
     #[must_use]
     pub fn counts(&self) -> Counts {
+        self.counts_of(|_| true)
+    }
+
+    /// The same for the cases whose names `wanted` takes.
+    #[must_use]
+    pub fn counts_of(&self, wanted: impl Fn(&str) -> bool) -> Counts {
         let mut counts = Counts::default();
-        for state in &self.cases {
+        for state in self.cases.iter().filter(|state| wanted(&state.case.name)) {
             *counts.of(state.status()) += 1;
             counts.lost_rounds += state.lost().count() as u64;
         }

@@ -1,0 +1,478 @@
+//! Running a cohort on a cluster: what is left becomes arrays of shards, one after another. The truth about a case is its
+//! record; Slurm is only asked who still works.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use cohort::{
+    Batch, CohortDir, Frozen, Record, RecordKind, RecordTail, State, Submission, batch_numbers, latest_claims,
+    read_batch, verify,
+};
+use fs_err as fs;
+
+use super::error::RunError;
+use super::filter::retries;
+use super::grow::{Crosses, grow, next_growth};
+use super::hand_out::hand_out_left;
+use super::log::{Log, writer_name};
+use super::options::{RunOptions, RunSummary};
+use super::run::lock_cohort;
+use super::{consent, lost};
+use crate::events::{Event, OnEvent, Reporter};
+use crate::interrupt::{Interrupt, Urgency};
+use crate::slurm::{self, End, Ending, JobState, Jobs, Settings, SlurmError};
+
+/// Time between two looks at an array, at first and later.
+const LOOK: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(5));
+
+/// So long one looks more often.
+const AT_FIRST: Duration = Duration::from_secs(60);
+
+/// How long a second Ctrl-C is waited for.
+const ASKED: Duration = Duration::from_secs(10);
+
+/// How long what a worker wrote may take to be seen from here: folders of a network are not the same everywhere at once.
+const UNSEEN: Duration = Duration::from_secs(60);
+
+/// Arrays in turn that may measure nothing.
+const FRUITLESS: usize = 2;
+
+/// Runs the cohort in `folder`, or goes on with it, by arrays of Slurm, until nothing is left of it.
+///
+/// Of `options` the machine, the cache, the device's lock and the number of jobs mean nothing here: each worker finds them
+/// on its node. The cohort's files are verified here, and everything by each worker.
+pub fn run_on_slurm(
+    folder: &Path,
+    options: &RunOptions<'_>,
+    settings: &Settings,
+    mut crosses: Option<Crosses<'_>>,
+    on_event: &mut OnEvent<'_>,
+) -> Result<RunSummary, RunError> {
+    let dir = CohortDir::new(fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned()));
+    Frozen::open(&dir)?.continuable()?;
+    let mut reporter = Reporter::new(on_event);
+    let _lock = lock_cohort(&dir, options.lock_timeout, &mut reporter)?;
+    let frozen = Frozen::open(&dir)?;
+    let mut differences = verify(&frozen)?;
+    if !differences.is_empty() {
+        let (difference, others) = (differences.remove(0), differences.len());
+        return Err(RunError::Mismatch { difference, others });
+    }
+    let mut session = Session {
+        log: Log::new(&dir, writer_name((options.clock)()), Vec::new(), options.clock),
+        interrupt: Interrupt::listen(true)?,
+        deadline: options.time_limit.and_then(|limit| Instant::now().checked_add(limit)),
+        tail: RecordTail::new(),
+        records: Vec::new(),
+        bad_nodes: Vec::new(),
+        fruitless: Vec::new(),
+        left_running: false,
+        largest: slurm::largest_array()?,
+        dir,
+        frozen,
+        options,
+        settings,
+    };
+    session.records = session.tail.next(&session.dir)?;
+    let begun = session.records.len();
+    session.decide(&mut reporter)?;
+    while session.step(&mut crosses, &mut reporter)? {}
+    session.summary(begun)
+}
+
+/// A cohort while arrays work on it.
+struct Session<'a> {
+    dir: CohortDir,
+    frozen: Frozen,
+    options: &'a RunOptions<'a>,
+    settings: &'a Settings,
+    log: Log,
+    interrupt: Interrupt,
+    deadline: Option<Instant>,
+    tail: RecordTail,
+    /// All records, those of workers as they come.
+    records: Vec<Record>,
+    /// Nodes on which nothing can be measured.
+    bad_nodes: Vec<String>,
+    /// The latest arrays, as long as they measured nothing.
+    fruitless: Vec<String>,
+    /// Whether an array goes on although this ends.
+    left_running: bool,
+    largest: usize,
+}
+
+impl Session<'_> {
+    fn state(&self) -> Result<State<'_>, RunError> {
+        self.frozen
+            .state(&self.records)
+            .map_err(|error| RunError::State(Box::new(error)))
+    }
+
+    /// Begins attempts that were asked for, and accepts what is to be accepted.
+    fn decide(&mut self, reporter: &mut Reporter<'_>) -> Result<(), RunError> {
+        for (case, attempt, because) in retries(&self.options.retry, &self.state()?)? {
+            self.log.append(&case, attempt, RecordKind::Retry { because })?;
+        }
+        self.records.extend(self.tail.next(&self.dir)?);
+        for (case, attempt) in consent::to_wrong_results(&self.state()?, &self.options.accept_incorrect) {
+            self.log.append(&case, attempt, RecordKind::AcceptIncorrect {})?;
+            reporter.tell(&Event::WrongAccepted { case: &case });
+        }
+        self.records.extend(self.tail.next(&self.dir)?);
+        Ok(())
+    }
+
+    /// One array, or one growth; whether more may follow.
+    fn step(&mut self, crosses: &mut Option<Crosses<'_>>, reporter: &mut Reporter<'_>) -> Result<bool, RunError> {
+        if self.is_stopped()? || self.should_end() {
+            return Ok(false);
+        }
+        let now = (self.options.clock)();
+        if let Some(batch) = batch_numbers(&self.dir)?.last().copied()
+            && let Some(submission) = slurm::find(&self.dir, batch, now)?
+            && is_alive(&submission)
+        {
+            note(
+                reporter,
+                &format!("array {} still works on batch {batch}", submission.job),
+            );
+            return self.see_through(&read_batch(&self.dir, batch)?, &submission, reporter);
+        }
+        let state = self
+            .frozen
+            .state(&self.records)
+            .map_err(|error| RunError::State(Box::new(error)))?;
+        if state.all_terminal() {
+            let next = next_growth(&self.frozen, &state, self.options.target.pairing(), crosses)?;
+            let Some((growth, reason)) = next else { return Ok(false) };
+            grow(&mut self.frozen, now, growth, &reason, reporter)?;
+            return Ok(true);
+        }
+        let size = self.shard_size(&state);
+        let Some(batch) = hand_out_left(&self.dir, &self.frozen, &state, size, self.options.take_over)? else {
+            return Ok(false);
+        };
+        let submission = self.submit(&batch)?;
+        let cases: usize = batch.shards.iter().map(Vec::len).sum();
+        note(
+            reporter,
+            &format!(
+                "array {} of {} shards with {cases} cases (batch {})",
+                submission.job,
+                batch.shards.len(),
+                batch.number
+            ),
+        );
+        self.see_through(&batch, &submission, reporter)
+    }
+
+    /// As the settings say, but no more shards than an array may have; one case each after an array that measured
+    /// nothing, so that what is to blame stands alone.
+    fn shard_size(&self, state: &State<'_>) -> Option<usize> {
+        let open = state.cases().iter().filter(|case| case.outcome().is_none()).count();
+        let least = open.div_ceil(self.largest);
+        if self.fruitless.is_empty() {
+            let size = self.settings.shard_size.map(|size| size.max(least));
+            // The usual size is not known here; it is small beside what an array may have.
+            size.or((least > 1).then_some(least))
+        } else {
+            Some(least.max(1))
+        }
+    }
+
+    fn submit(&self, batch: &Batch) -> Result<Submission, RunError> {
+        let round = Duration::from_millis(self.frozen.manifest().measure.run_timeout_ms);
+        let name = slurm::name(&self.dir, batch.number);
+        let arguments = self.settings.sbatch(&name, batch.shards.len(), &self.bad_nodes);
+        let script = self.settings.script(&self.dir, batch.number, round);
+        slurm::submit(&self.dir, batch.number, &arguments, &script, (self.options.clock)())
+    }
+
+    /// Follows an array to its end and judges what it left; whether more may follow.
+    fn see_through(
+        &mut self,
+        batch: &Batch,
+        submission: &Submission,
+        reporter: &mut Reporter<'_>,
+    ) -> Result<bool, RunError> {
+        let before = self.records.len();
+        {
+            let state = self.state()?;
+            let own: Vec<_> = batch
+                .shards
+                .iter()
+                .flatten()
+                .filter_map(|name| state.get(name))
+                .collect();
+            let builds = own
+                .iter()
+                .filter(|case| case.latest().is_none_or(|latest| latest.build.is_none()));
+            let rounds = own.iter().map(|case| case.rounds_left().len()).sum();
+            reporter.begin(builds.count(), rounds);
+        }
+        let Some(jobs) = self.follow(submission, reporter)? else {
+            return Ok(false);
+        };
+        self.wait_for_records(batch, reporter)?;
+        let why = self.judge(batch, submission, &jobs, reporter)?;
+        let fruitful = self.records.len() > before;
+        if self.is_stopped()? || self.should_end() {
+            return Ok(false);
+        }
+        if fruitful {
+            self.fruitless.clear();
+        } else if let Some(why) = why {
+            self.fruitless.push(submission.job.clone());
+            if self.fruitless.len() >= FRUITLESS {
+                let jobs = std::mem::take(&mut self.fruitless);
+                return Err(SlurmError::Fruitless { jobs, why }.into());
+            }
+        }
+        Ok(true)
+    }
+
+    /// Looks at an array until it is over; `None` when it is left to itself.
+    fn follow(&mut self, submission: &Submission, reporter: &mut Reporter<'_>) -> Result<Option<Jobs>, RunError> {
+        let begun = Instant::now();
+        let (mut asked, mut ended, mut told): (Option<Instant>, Option<End>, String) = (None, None, String::new());
+        loop {
+            // Before the records: what an element wrote before its end is there then.
+            let jobs = slurm::jobs(&submission.job);
+            self.take_records(reporter)?;
+            let news = match &jobs {
+                Jobs::Known(jobs) if jobs.iter().all(|job| job.state.is_over()) => {
+                    return Ok(Some(Jobs::Known(jobs.clone())));
+                }
+                Jobs::Forgotten => return Ok(Some(jobs)),
+                Jobs::Known(jobs) => waits(jobs),
+                Jobs::Silent(why) => format!("Slurm can't be asked, the array goes on: {why}"),
+            };
+            if news != told && !news.is_empty() {
+                note(reporter, &news);
+            }
+            told = news;
+            if self.is_stopped()? && ended.is_none() {
+                note(
+                    reporter,
+                    "a wrong result: shards that wait are cancelled, those that run finish their rounds",
+                );
+                slurm::cancel(&submission.job, End::Orderly)?;
+                ended = Some(End::Orderly);
+            }
+            if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) && ended.is_none() {
+                reporter.tell(&Event::TimeOver);
+                slurm::cancel(&submission.job, End::Orderly)?;
+                ended = Some(End::Orderly);
+            }
+            match self.interrupt.urgency() {
+                Urgency::None => {}
+                Urgency::Finish => {
+                    let at = *asked.get_or_insert_with(|| {
+                        let text = format!(
+                            "interrupted: Ctrl-C again within {} s cancels array {}; else it goes on, and the same \
+                             command follows it again",
+                            ASKED.as_secs(),
+                            submission.job
+                        );
+                        note(reporter, &text);
+                        Instant::now()
+                    });
+                    if at.elapsed() >= ASKED && ended.is_none() {
+                        self.left_running = true;
+                        note(reporter, &format!("array {} goes on by itself", submission.job));
+                        return Ok(None);
+                    }
+                }
+                Urgency::Kill if ended != Some(End::Now) => {
+                    note(reporter, &format!("array {} is cancelled", submission.job));
+                    slurm::cancel(&submission.job, End::Now)?;
+                    ended = Some(End::Now);
+                }
+                Urgency::Kill => {}
+            }
+            std::thread::sleep(if begun.elapsed() < AT_FIRST { LOOK.0 } else { LOOK.1 });
+        }
+    }
+
+    /// Tells what workers wrote since the last look.
+    fn take_records(&mut self, reporter: &mut Reporter<'_>) -> Result<(), RunError> {
+        let new = self.tail.next(&self.dir)?;
+        for record in &new {
+            let case = record.case.as_str();
+            match &record.kind {
+                RecordKind::Build { outcome, .. } => {
+                    reporter.done(1, 0);
+                    reporter.tell(&Event::Built { case, outcome });
+                }
+                RecordKind::Began { round, .. } => reporter.tell(&Event::RoundBegan { case, round: *round }),
+                RecordKind::Run { round, outcome, .. } => {
+                    let failed = !matches!(
+                        outcome,
+                        cohort::RunOutcome::Correct { .. } | cohort::RunOutcome::Rejected { .. }
+                    );
+                    reporter.progress.failed += u64::from(failed);
+                    reporter.done(0, 1);
+                    let round = *round;
+                    reporter.tell(&Event::RoundDone { case, round, outcome });
+                }
+                _ => {}
+            }
+        }
+        self.records.extend(new);
+        Ok(())
+    }
+
+    /// Waits until the records of workers that say that their cases are done can be seen here.
+    fn wait_for_records(&mut self, batch: &Batch, reporter: &mut Reporter<'_>) -> Result<(), RunError> {
+        let begun = Instant::now();
+        loop {
+            self.take_records(reporter)?;
+            let state = self.state()?;
+            let unseen = latest_claims(&self.dir)?.into_iter().any(|(shard, held)| {
+                let says_done = held.release.is_some_and(|release| release.why.is_none());
+                let cases = (shard.batch == batch.number)
+                    .then(|| batch.shards.get(shard.shard as usize))
+                    .flatten();
+                let done = |name: &String| state.get(name).is_some_and(|case| case.outcome().is_some());
+                says_done && cases.is_some_and(|cases| !cases.iter().all(done))
+            });
+            if !unseen || begun.elapsed() >= UNSEEN {
+                return Ok(());
+            }
+            std::thread::sleep(LOOK.0);
+        }
+    }
+
+    /// Says of every shard with cases left why it has some, and gives those an outcome that must not be begun again and
+    /// again. Gives the first reason.
+    fn judge(
+        &mut self,
+        batch: &Batch,
+        submission: &Submission,
+        jobs: &Jobs,
+        reporter: &mut Reporter<'_>,
+    ) -> Result<Option<String>, RunError> {
+        let claims = latest_claims(&self.dir)?;
+        let mut endings = Vec::new();
+        {
+            let state = self.state()?;
+            for (number, cases) in (0..).zip(&batch.shards) {
+                let left: Vec<&str> = cases
+                    .iter()
+                    .map(String::as_str)
+                    .filter(|name| state.get(name).is_some_and(|case| case.outcome().is_none()))
+                    .collect();
+                if left.is_empty() {
+                    continue;
+                }
+                let shard = cohort::ShardId {
+                    batch: batch.number,
+                    shard: number,
+                };
+                let job = jobs.get(&format!("{}_{number}", submission.job));
+                let held = claims.get(&shard);
+                let ending = slurm::ending(&self.dir, shard, held, job);
+                let outcomes = match &ending {
+                    Ending::Lost { state: how, why } => {
+                        let writer = held.map(|held| held.claim.worker.writer.as_str());
+                        lost::outcomes(&state, &left, writer, *how, why, !self.fruitless.is_empty())
+                    }
+                    _ => Vec::new(),
+                };
+                endings.push((ending, outcomes));
+            }
+        }
+        let cancelled = self.interrupt.urgency() == Urgency::None
+            && !self.is_stopped()?
+            && !self.should_end()
+            && endings.iter().any(|(ending, _)| *ending == Ending::Cancelled);
+        let mut first = None;
+        for (ending, outcomes) in endings {
+            note(reporter, &format!("left: {}", ending.why()));
+            first.get_or_insert_with(|| ending.why().to_owned());
+            if let Ending::BadNode { node, .. } = ending
+                && !self.bad_nodes.contains(&node)
+            {
+                note(reporter, &format!("nothing more goes to node `{node}`"));
+                self.bad_nodes.push(node);
+            }
+            for (case, attempt, kind) in outcomes {
+                self.log.append(&case, attempt, kind)?;
+            }
+        }
+        self.take_records(reporter)?;
+        if cancelled {
+            return Err(SlurmError::Cancelled(submission.job.clone()).into());
+        }
+        Ok(first)
+    }
+
+    /// Whether a wrong result stops everything.
+    fn is_stopped(&self) -> Result<bool, RunError> {
+        let accepted = |name: &str| self.options.accept_incorrect.iter().any(|accepted| accepted == name);
+        Ok(self.state()?.stopped_by().into_iter().any(|case| !accepted(case)))
+    }
+
+    fn should_end(&self) -> bool {
+        self.interrupt.urgency() > Urgency::None || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    }
+
+    fn summary(&self, begun: usize) -> Result<RunSummary, RunError> {
+        let state = self.state()?;
+        let accepted = |name: &str| self.options.accept_incorrect.iter().any(|accepted| accepted == name);
+        let new = self.records.get(begun..).unwrap_or_default();
+        let rounds = |wanted: bool| {
+            let own = new.iter();
+            own.filter(|r| matches!(r.kind, RecordKind::Run { recovered, .. } if recovered == wanted))
+                .count() as u64
+        };
+        Ok(RunSummary {
+            counts: state.counts(),
+            rounds_done: rounds(false),
+            rounds_recovered: rounds(true),
+            interrupted: self.left_running || self.interrupt.urgency() > Urgency::None,
+            time_over: !state.all_terminal() && self.deadline.is_some_and(|deadline| Instant::now() >= deadline),
+            stopped_by: state
+                .stopped_by()
+                .into_iter()
+                .filter(|case| !accepted(case))
+                .map(str::to_owned)
+                .collect(),
+            dropped: Vec::new(),
+        })
+    }
+}
+
+/// Whether an array may still work. One that can't be asked about may.
+fn is_alive(submission: &Submission) -> bool {
+    match slurm::jobs(&submission.job) {
+        Jobs::Known(jobs) => jobs.iter().any(|job| !job.state.is_over()),
+        Jobs::Forgotten => false,
+        Jobs::Silent(_) => true,
+    }
+}
+
+/// Why elements wait, where that is no mere lack of room.
+fn waits(jobs: &[slurm::Job]) -> String {
+    const USUAL: [&str; 8] = [
+        "",
+        "Resources",
+        "Priority",
+        "JobArrayTaskLimit",
+        "None",
+        "BeginTime",
+        "Prolog",
+        "Cleaning",
+    ];
+    let waiting = jobs.iter().filter(|job| job.state == JobState::Pending);
+    let mut reasons = waiting
+        .map(|job| job.reason.as_str())
+        .filter(|reason| !USUAL.contains(reason));
+    reasons
+        .next()
+        .map_or_else(String::new, |reason| format!("Slurm lets shards wait: {reason}"))
+}
+
+fn note(reporter: &mut Reporter<'_>, text: &str) {
+    reporter.tell(&Event::Note { text });
+}

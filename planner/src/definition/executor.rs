@@ -1,0 +1,54 @@
+//! `[executor]`: where the cases of a cohort are measured.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::measure::TimeLimit;
+use super::values::maybe_at_least_one;
+
+/// What works on a cohort.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ExecutorKind {
+    /// This machine.
+    #[default]
+    Local,
+    /// Job arrays of Slurm, one element for each shard.
+    Slurm,
+}
+
+/// `[executor]`: where the cases of a cohort are measured, and what each shard needs there. It decides nothing about what
+/// is measured.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Executor {
+    /// `local` or `slurm`; `--executor` says otherwise. Default "local".
+    pub kind: ExecutorKind,
+    /// Partition of Slurm. Default: Slurm's, as for all that follows.
+    pub partition: Option<String>,
+    /// Account that is charged.
+    pub account: Option<String>,
+    /// Features that nodes must have. Cases are only compared on nodes of one class: name one kind of them.
+    pub constraint: Option<String>,
+    /// Generic resources of a shard, such as "gpu:1".
+    pub gres: Option<String>,
+    /// Longest time for one shard; a worker begins no round that could not end before.
+    pub time: Option<TimeLimit>,
+    /// Shards that run at once, at most.
+    #[serde(deserialize_with = "maybe_at_least_one")]
+    #[schemars(with = "Option<u32>", range(min = 1))]
+    pub array_limit: Option<u32>,
+    /// Cases of one shard. Default: so many that a shard takes some minutes, by what was measured; 16 before anything was.
+    #[serde(deserialize_with = "maybe_at_least_one")]
+    #[schemars(with = "Option<u32>", range(min = 1))]
+    pub shard_size: Option<u32>,
+    /// Folder on each node, on a file system of its own, for kept builds and what was measured of the node; words of a
+    /// shell, so that variables of the node count. Default: a folder below `$SLURM_TMPDIR`, `$TMPDIR` or `/tmp`.
+    pub scratch: Option<String>,
+    /// Lines of a shell that come before the worker, such as "module load gcc/12".
+    pub setup: Vec<String>,
+    /// What the worker is started by, such as "srun --cpu-bind=cores".
+    pub launcher: Option<String>,
+    /// Further arguments of `sbatch`, after all others.
+    pub arguments: Vec<String>,
+}
