@@ -49,7 +49,8 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
         } else {
             print(&text(&status));
         }
-        let over = status.builds_left + status.rounds_left == 0 && status.coordinator.is_none();
+        let over =
+            status.builds_left + status.rounds_left == 0 && status.coordinator.is_none() && status.shards.is_empty();
         if !arguments.watch || over {
             return Ok(ExitCode::Done);
         }
@@ -114,20 +115,39 @@ fn text(status: &CohortStatus) -> String {
     lines.join("\n")
 }
 
+/// So many shards are shown one by one.
+const SHOWN_SHARDS: usize = 8;
+
 /// Who works on it, on what, and what it waits for.
 fn activity(status: &CohortStatus) -> Vec<String> {
-    let Some(coordinator) = &status.coordinator else {
-        return vec!["running: no".to_owned()];
-    };
     let since = |since: &jiff::Timestamp| since.strftime("%H:%M:%S UTC").to_string();
-    let mut lines = vec![format!(
-        "running: pid {}{}",
-        coordinator.pid,
-        coordinator
-            .since
-            .map_or_else(String::new, |at| format!(", since {}", since(&at)))
-    )];
-    for round in &status.running {
+    let mut lines = Vec::new();
+    match &status.coordinator {
+        Some(coordinator) => {
+            let at = coordinator
+                .since
+                .map_or_else(String::new, |at| format!(", since {}", since(&at)));
+            lines.push(format!("running: pid {}{at}", coordinator.pid));
+        }
+        None if status.shards.is_empty() => return vec!["running: no".to_owned()],
+        None => {}
+    }
+    for claim in status.shards.iter().take(SHOWN_SHARDS) {
+        lines.push(format!(
+            "shard {}: {}, since {}",
+            claim.shard,
+            claim.worker,
+            since(&claim.at)
+        ));
+    }
+    if status.shards.len() > SHOWN_SHARDS {
+        let more = (status.shards.len() - SHOWN_SHARDS) as u64;
+        lines.push(format!(
+            "and {}; `layout-sweep shards` shows all",
+            counted(more, "shard")
+        ));
+    }
+    for round in status.running.iter().take(SHOWN_SHARDS) {
         let pid = round.pid.map_or_else(String::new, |pid| format!(", pid {pid}"));
         lines.push(format!(
             "on `{}`: `{}` (round {}), since {}{pid}",

@@ -1,15 +1,16 @@
 //! How far a cohort is, from another shell, while it runs or not. Takes no lock and executes nothing.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 use cohort::{
-    BuildOutcome, CaseState, CohortDir, CohortError, Counts, Record, RecordKind, RunOutcome, Snapshot, State,
-    WriterName,
+    BuildOutcome, CaseState, Claim, CohortDir, CohortError, Counts, Record, RecordKind, RunOutcome, Snapshot, State,
+    WriterName, latest_claims,
 };
 use serde::Serialize;
 
 use crate::lock::{Holder, holder};
+use crate::sweep::runs_here;
 
 /// Who has a device.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -33,8 +34,8 @@ pub struct Running {
     pub round: u32,
     /// The device.
     pub device: String,
-    /// The process that holds the device for it: its guard, or a program that takes the lock itself. `None` where runs
-    /// lie side by side, or where that process can't be told.
+    /// The process that holds the device for it: its guard, or a program that takes the lock itself; of a shard the
+    /// worker, on whatever host it is. `None` where runs lie side by side, or where that process can't be told.
     pub pid: Option<u32>,
     /// Since when.
     pub since: jiff::Timestamp,
@@ -47,6 +48,9 @@ pub struct CohortStatus {
     pub counts: Counts,
     /// The coordinator that works on it now.
     pub coordinator: Option<Holder>,
+    /// Shards that workers hold, and those of this host that died with them left out. Of workers on other hosts the claim
+    /// is all that is known.
+    pub shards: Vec<Claim>,
     /// The devices that the caller named.
     pub devices: Vec<DeviceUse>,
     /// Cases that wait for their build, those that are being built included.
@@ -73,6 +77,11 @@ pub fn status(folder: &Path, devices: &[(String, PathBuf)]) -> Result<CohortStat
     // Asked before the records are read: of a coordinator that begins in between nothing is shown, rather than that
     // rounds of an earlier one run.
     let coordinator = holder(&dir.coordinator_lock());
+    let held = latest_claims(&dir)?.into_values().filter(|held| held.release.is_none());
+    let shards: Vec<Claim> = held
+        .map(|held| held.claim)
+        .filter(|claim| !claim.worker.coordinator && runs_here(&claim.worker) != Some(false))
+        .collect();
     let snapshot = Snapshot::read(&dir)?;
     let state = snapshot.state()?;
     let name = dir.path().display().to_string();
@@ -89,15 +98,17 @@ pub fn status(folder: &Path, devices: &[(String, PathBuf)]) -> Result<CohortStat
         })
         .collect();
     let rounds_left = state.cases().iter().map(|case| case.rounds_left().len() as u64).sum();
-    let running = coordinator.as_ref().map_or_else(Vec::new, |holder| {
+    let mut running = coordinator.as_ref().map_or_else(Vec::new, |holder| {
         running(&state, &snapshot.records.records, holder, &devices)
     });
+    running.extend(running_in_shards(&state, &shards));
     let builds_left = state.left().builds.len() as u64;
     let mut counts = state.counts();
     counts.lost_rounds = counts.lost_rounds.saturating_sub(running.len() as u64);
     Ok(CohortStatus {
         counts,
         coordinator,
+        shards,
         running,
         builds_left,
         rounds_left,
@@ -147,6 +158,35 @@ fn running(state: &State<'_>, records: &[Record], live: &Holder, devices: &[Devi
             .collect()
     };
     state.cases().iter().flat_map(of_case).collect()
+}
+
+/// Rounds that workers of held shards began and did not end.
+fn running_in_shards(state: &State<'_>, shards: &[Claim]) -> Vec<Running> {
+    let workers: HashMap<&str, &Claim> = shards
+        .iter()
+        .map(|claim| (claim.worker.writer.as_str(), claim))
+        .collect();
+    if workers.is_empty() {
+        return Vec::new();
+    }
+    let lost = state
+        .cases()
+        .iter()
+        .flat_map(|case| case.lost().map(move |lost| (case, lost)));
+    let found = lost.filter_map(|(case, (round, began))| {
+        let claim = workers.get(began.writer.as_str())?;
+        let RecordKind::Began { device, .. } = &began.kind else {
+            return None;
+        };
+        Some(Running {
+            case: case.case.name.clone(),
+            round,
+            device: device.clone(),
+            pid: Some(claim.worker.pid),
+            since: began.at,
+        })
+    });
+    found.collect()
 }
 
 /// Mean wall times of builds and rounds done, times those left; in whole milliseconds.

@@ -46,6 +46,7 @@ fn dead(host: &str) -> Worker {
         pid: u32::MAX,
         started_ticks: 1,
         job: None,
+        instance: BTreeMap::new(),
     }
 }
 

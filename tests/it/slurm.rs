@@ -1,6 +1,7 @@
 //! Cohorts on a real Slurm, which a script starts on this one host: the controller, two nodes, the loopback.
 
 use std::collections::BTreeMap;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -33,7 +34,10 @@ impl Cluster {
                 std::env::var_os("CI").is_none_or(|ci| ci != "true"),
                 "no Slurm to test with ({why}): install the Debian packages slurm-wlm and munge"
             );
-            eprintln!("SKIPPED: no Slurm to test with ({why}): the Debian packages slurm-wlm and munge bring it");
+            // Not by `eprintln!`, which is only heard of tests that fail.
+            let line =
+                format!("SKIPPED: no Slurm to test with ({why}): the Debian packages slurm-wlm and munge bring it\n");
+            std::io::stderr().write_all(line.as_bytes()).unwrap();
             return None;
         }
         let folder = tempfile::Builder::new().prefix("slurm-").tempdir().unwrap();
@@ -110,9 +114,8 @@ impl Cluster {
 impl Drop for Cluster {
     fn drop(&mut self) {
         let stopped = self.script(&["stop"], &[]);
-        if !stopped.status.success() && !std::thread::panicking() {
-            panic!("{}", text(&stopped.stdout));
-        }
+        let good = stopped.status.success() || std::thread::panicking();
+        assert!(good, "{}", text(&stopped.stdout));
     }
 }
 

@@ -90,6 +90,9 @@ pub struct Worker {
     /// The job it runs in, where it runs in one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub job: Option<JobId>,
+    /// The machine's instance as the target saw it there: its class is the frozen one, or nothing would be measured.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub instance: BTreeMap<String, String>,
 }
 
 impl fmt::Display for Worker {

@@ -90,10 +90,8 @@ impl Settings {
             relative(dir.binary()),
             relative(dir.batch_logs(batch)),
         );
-        let scratch = self.scratch.clone().map_or_else(
-            || "${SLURM_TMPDIR:-${TMPDIR:-/tmp}}/layout-sweep-$(id -u)".to_owned(),
-            |scratch| scratch,
-        );
+        let usual = "${SLURM_TMPDIR:-${TMPDIR:-/tmp}}/layout-sweep-$(id -u)";
+        let scratch = self.scratch.as_deref().unwrap_or(usual);
         let mut text = format!(
             "#!/bin/sh\n\
              # Written by layout-sweep: each element works on one shard.\n\
@@ -130,7 +128,7 @@ impl Settings {
     fn worker_limit(&self, round: Duration) -> Option<Duration> {
         let time = self.time?;
         let minutes = Duration::from_secs(time.as_secs().div_ceil(60).max(1) * 60);
-        Some(minutes - (round + MARGIN).min(minutes / 2))
+        Some(minutes.saturating_sub((round + MARGIN).min(minutes / 2)))
     }
 }
 

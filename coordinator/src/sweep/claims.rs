@@ -7,6 +7,8 @@ use cohort::{
     latest_claim, make_claim, read_batch, release_claim,
 };
 
+use target_api::Machine;
+
 use super::error::RunError;
 use crate::exit::ExitCode;
 use crate::slurm::{JobState, Jobs, jobs};
@@ -14,7 +16,7 @@ use crate::slurm::{JobState, Jobs, jobs};
 /// Claims that this process holds.
 pub(super) struct Claims {
     dir: CohortDir,
-    claims: Vec<Claim>,
+    held: Vec<Claim>,
     clock: fn() -> jiff::Timestamp,
 }
 
@@ -79,7 +81,7 @@ impl Claimant<'_> {
                     continue;
                 }
                 match self.take(ShardId { batch, shard: number }) {
-                    Ok(claim) => claims.claims.push(claim),
+                    Ok(claim) => claims.held.push(claim),
                     Err(error) => {
                         claims.release(ExitCode::LockTimeout, Some(&error.to_string()))?;
                         return Err(error);
@@ -95,9 +97,9 @@ impl Claimant<'_> {
         self.holding(Vec::new())
     }
 
-    fn holding(&self, claims: Vec<Claim>) -> Claims {
+    fn holding(&self, held: Vec<Claim>) -> Claims {
         let (dir, clock) = (self.dir.clone(), self.clock);
-        Claims { dir, claims, clock }
+        Claims { dir, held, clock }
     }
 
     fn take(&self, shard: ShardId) -> Result<Claim, RunError> {
@@ -177,12 +179,12 @@ fn job_life(job: &JobId) -> Life {
 impl Claims {
     /// The claim of a shard's worker; `None` where there is none.
     pub(super) fn first(&self) -> Option<&Claim> {
-        self.claims.first()
+        self.held.first()
     }
 
     /// Ends all of them; `why` where cases are left.
     pub(super) fn release(&self, code: ExitCode, why: Option<&str>) -> Result<(), CohortError> {
-        for claim in &self.claims {
+        for claim in &self.held {
             let release = Release {
                 at: (self.clock)(),
                 exit_code: code.code(),
@@ -195,7 +197,7 @@ impl Claims {
 }
 
 /// This process, as a claim names it.
-pub(super) fn this_worker(writer: &WriterName, coordinator: bool) -> Worker {
+pub(super) fn this_worker(writer: &WriterName, coordinator: bool, machine: Option<&Machine>) -> Worker {
     let pid = std::process::id();
     let boot_id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     Worker {
@@ -206,6 +208,7 @@ pub(super) fn this_worker(writer: &WriterName, coordinator: bool) -> Worker {
         pid,
         started_ticks: started_ticks(pid).unwrap_or_default(),
         job: this_job(|name| std::env::var(name).ok()),
+        instance: machine.map(|machine| machine.instance.clone()).unwrap_or_default(),
     }
 }
 
@@ -221,6 +224,12 @@ fn this_job(variable: impl Fn(&str) -> Option<String>) -> Option<JobId> {
         restarts: restarts.unwrap_or(0),
         node: variable("SLURMD_NODENAME").unwrap_or_default(),
     })
+}
+
+/// Whether the process of a worker of this very host still runs; `None` where the worker is one of another host.
+pub(crate) fn runs_here(worker: &Worker) -> Option<bool> {
+    let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    (worker.host == host).then(|| started_ticks(worker.pid) == Some(worker.started_ticks))
 }
 
 /// When a process started, in clock ticks since the boot; `None` when there is none of this number, or only what is

@@ -58,7 +58,7 @@ pub(crate) fn hand_out_left(
     let clock = jiff::Timestamp::now;
     let claimant = Claimant {
         dir,
-        me: this_worker(&writer_name(clock()), true),
+        me: this_worker(&writer_name(clock()), true, None),
         take_over,
         clock,
     };

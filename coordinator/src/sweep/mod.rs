@@ -37,5 +37,6 @@ pub use options::{RunOptions, RunSummary};
 pub use ranking::{Ranked, Ranking};
 pub use run::run;
 
+pub(crate) use claims::runs_here;
 pub(crate) use context::{Context, Piece};
 pub(crate) use log::Log;

@@ -265,6 +265,8 @@ impl Session<'_> {
                 ended = Some(End::Orderly);
             }
             match self.interrupt.urgency() {
+                // Everything that could be done was done.
+                _ if ended == Some(End::Now) => {}
                 Urgency::None => {}
                 Urgency::Finish => {
                     let at = *asked.get_or_insert_with(|| {
@@ -283,12 +285,11 @@ impl Session<'_> {
                         return Ok(None);
                     }
                 }
-                Urgency::Kill if ended != Some(End::Now) => {
+                Urgency::Kill => {
                     note(reporter, &format!("array {} is cancelled", submission.job));
                     slurm::cancel(&submission.job, End::Now)?;
                     ended = Some(End::Now);
                 }
-                Urgency::Kill => {}
             }
             std::thread::sleep(if begun.elapsed() < AT_FIRST { LOOK.0 } else { LOOK.1 });
         }

@@ -53,7 +53,7 @@ pub fn run(
     };
     let claimant = Claimant {
         dir: &dir,
-        me: this_worker(&name, options.shard.is_none()),
+        me: this_worker(&name, options.shard.is_none(), Some(options.machine)),
         take_over: options.take_over,
         clock: options.clock,
     };
