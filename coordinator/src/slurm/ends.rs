@@ -81,6 +81,10 @@ pub(crate) fn ending(dir: &CohortDir, shard: ShardId, held: Option<&Held>, job: 
             bad(format!("the frozen program can't be started there{}", said(dir, shard)))
         }
         (JobState::Ended, Some(SETUP_FAILED)) => bad(format!("its `setup` failed{}", said(dir, shard))),
+        // Somebody else held the shard, or it was told to end: the node is not to blame.
+        (JobState::Ended, Some(code)) if own.is_none() && is_orderly(code) => {
+            Ending::Left(format!("{place}: it did not begin{}", said(dir, shard)))
+        }
         (JobState::Ended, code) if own.is_none() => {
             let code = code.map_or_else(|| "a signal".to_owned(), |code| format!("exit code {code}"));
             bad(format!("it ended with {code} before it began{}", said(dir, shard)))
@@ -90,6 +94,19 @@ pub(crate) fn ending(dir: &CohortDir, shard: ShardId, held: Option<&Held>, job: 
             why: format!("{place}: {}", state.words()),
         },
     }
+}
+
+/// Whether a worker that ended with this has nothing against its node.
+fn is_orderly(code: u8) -> bool {
+    [
+        ExitCode::Done,
+        ExitCode::SomeFailed,
+        ExitCode::LockTimeout,
+        ExitCode::Incorrect,
+        ExitCode::Interrupted,
+    ]
+    .iter()
+    .any(|orderly| orderly.code() == code)
 }
 
 /// The last error that a worker printed, as the end of a sentence.
@@ -163,6 +180,7 @@ mod tests {
                 other => panic!("{other:?}"),
             }
         }
+        assert!(matches!(judged(job(JobState::Ended, Some(5))), Ending::Left(_)));
         assert!(matches!(ending(&dir, shard, None, None), Ending::Lost { .. }));
     }
 }
