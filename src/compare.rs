@@ -21,7 +21,8 @@ pub(crate) struct Arguments {
     #[arg(value_name = "COHORT2")]
     second: PathBuf,
     /// The largest ratio of second over first that passes, such as 1.03. A case that is slower than that beyond noise,
-    /// or that no longer gives a right result, ends the command with 7.
+    /// or that no longer gives a right result, ends the command with 7; so does a comparison in which no case can be
+    /// judged.
     #[arg(long, value_name = "RATIO", value_parser = at_least_one)]
     max_regression: Option<f64>,
     /// How to print.
@@ -46,6 +47,13 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
         error => Failure::usage(error.to_string()),
     })?;
     show(&found, arguments.format)?;
+    if found.judges_nothing() {
+        narrate(&format!(
+            "error: none of {} cases can be judged: the gate is not met",
+            found.cases.len()
+        ));
+        return Ok(ExitCode::Gate);
+    }
     let exceeding = found.exceeding().count();
     if exceeding == 0 {
         return Ok(ExitCode::Done);

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use cohort::digest::tree_digest;
 use cohort::{CohortDir, Imported, sha256_hex};
 use coordinator::ExitCode;
@@ -11,6 +11,15 @@ use formats::{Column, Contents, FORMATS, Format, Found, ImportError, Origin, Par
 
 use crate::failure::Failure;
 use crate::output::{narrate, print};
+
+/// Which way a number is better.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Direction {
+    /// More of it is better.
+    Higher,
+    /// Less of it is better.
+    Lower,
+}
 
 /// Arguments of `import`.
 #[derive(Args)]
@@ -36,6 +45,9 @@ pub(crate) struct Arguments {
     /// Its unit, where the file does not say it.
     #[arg(long, value_name = "UNIT")]
     pub(crate) unit: Option<String>,
+    /// Whether more or less of it is better, where neither its name nor its unit says so.
+    #[arg(long, value_enum, value_name = "WAY")]
+    direction: Option<Direction>,
     /// The case that others are compared with (default: none; ratios are relative to the first that was measured).
     #[arg(long, value_name = "NAME")]
     control: Option<String>,
@@ -45,7 +57,7 @@ pub(crate) struct Arguments {
     column: Vec<String>,
     /// The source holds samples of kernels (a table with named columns, CSV or a JSON list): they are added to this
     /// database, for `calibrate`.
-    #[arg(long, value_name = "FILE", requires = "target", conflicts_with_all = ["cohort", "output", "format", "objective", "control"])]
+    #[arg(long, value_name = "FILE", requires = "target", conflicts_with_all = ["cohort", "output", "format", "objective", "direction", "control"])]
     samples: Option<PathBuf>,
     /// The target whose kernels were measured.
     #[arg(long, value_name = "NAME", requires = "samples")]
@@ -73,6 +85,7 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let options = formats::Options {
         objective: arguments.objective.clone(),
         unit: arguments.unit.clone(),
+        larger_is_better: arguments.direction.map(|direction| direction == Direction::Higher),
         columns: columns.collect::<Result<_, _>>().map_err(refused)?,
     };
     if let Some(path) = &arguments.samples {
@@ -238,14 +251,19 @@ fn freeze(
     let measured = table.rows.len() as u64 - failures.values().sum::<u64>();
     let failures = failures.iter().map(|(word, count)| format!(", {count} {word}"));
     print(&format!(
-        "`{}`: {} configurations of `{}` ({}): {measured} measured by others with {samples} samples of {} in {}{}",
+        "`{}`: {} configurations of `{}` ({}): {measured} measured by others with {samples} samples of {} in {}{}{}",
         frozen.dir().path().display(),
         table.rows.len(),
         source.name,
         format.name,
         table.objective,
         table.unit,
-        failures.collect::<String>()
+        failures.collect::<String>(),
+        if table.larger_is_better {
+            "; more of it is better"
+        } else {
+            ""
+        }
     ));
     print(&format!("next: layout-sweep analyze '{}'", path.display()));
     Ok(ExitCode::Done)

@@ -69,6 +69,24 @@ fn devices(cohort: &Path, lock: Option<&Path>) -> Vec<(String, PathBuf)> {
     )
 }
 
+/// Columns of a line that names of cases may take.
+const NAMES: usize = 50;
+
+/// The first names, as many as fit into a line, and how many more there are.
+fn some(names: &[String]) -> String {
+    let mut shown = String::new();
+    for (at, name) in names.iter().enumerate() {
+        if at > 0 && shown.chars().count() + 2 + name.chars().count() > NAMES {
+            return format!("{shown} and {} more", names.len() - at);
+        }
+        if at > 0 {
+            shown.push_str(", ");
+        }
+        shown.push_str(name);
+    }
+    shown
+}
+
 fn text(status: &CohortStatus) -> String {
     let counts = &status.counts;
     let numbers = [
@@ -104,7 +122,7 @@ fn text(status: &CohortStatus) -> String {
         counted(status.rounds_left, "round")
     ));
     for (reason, cases) in &status.failures {
-        lines.push(format!("failed: {}: {reason}", cases.join(", ")));
+        lines.push(format!("failed: {}: {reason}", some(cases)));
     }
     for file in &status.torn {
         lines.push(format!(
@@ -163,4 +181,24 @@ fn activity(status: &CohortStatus) -> Vec<String> {
         }
     }
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_names_fit_into_a_line_and_all_are_counted() {
+        for count in [1, 2, 3, 10, 5_000] {
+            let names: Vec<String> = (0..count).map(|i| format!("case-{i:05}")).collect();
+            let shown = some(&names);
+            assert!(shown.chars().count() <= NAMES + " and 99999 more".len(), "{shown}");
+            let told = shown.matches("case-").count();
+            let more = shown
+                .split(" and ")
+                .nth(1)
+                .map_or(0, |rest| rest.strip_suffix(" more").unwrap().parse::<usize>().unwrap());
+            assert_eq!(told + more, count, "{shown}");
+        }
+    }
 }

@@ -13,7 +13,7 @@ use crate::evaluate::resampling;
 use crate::places::places;
 
 /// Calls on either side below which a bootstrap of two medians says nothing.
-const FEWEST: usize = 6;
+pub(crate) const FEWEST: usize = 6;
 
 /// Why two cohorts can't be compared.
 #[derive(Debug, thiserror::Error)]
@@ -67,6 +67,13 @@ impl Verdict {
             Self::Mended => "mended",
             Self::NotMeasured => "not measured",
         }
+    }
+
+    /// Whether a gate can say anything of the case: there is an interval, or it no longer gives a result. A case that
+    /// failed before has nothing that it could be held against.
+    #[must_use]
+    pub fn is_judged(self) -> bool {
+        matches!(self, Self::Slower | Self::Faster | Self::NoDifference | Self::Broken)
     }
 }
 
@@ -148,6 +155,12 @@ impl Comparison {
     pub fn exceeding(&self) -> impl Iterator<Item = &CaseChange> {
         self.cases.iter().filter(|case| case.exceeds)
     }
+
+    /// Whether there is a gate of which nothing can be said, because no case can be judged: it is not met.
+    #[must_use]
+    pub fn judges_nothing(&self) -> bool {
+        self.max_regression.is_some() && !self.cases.iter().any(|case| case.verdict.is_judged())
+    }
 }
 
 /// Compares two cohorts case by case, by raw values: differences of the machine are what is asked for. Confirmations are
@@ -167,12 +180,13 @@ pub fn compare(first: &Dataset, second: &Dataset, max_regression: Option<f64>) -
         .iter()
         .map(|(w, case, paired)| ((*w, case.name.as_str()), (*case, *paired)))
         .collect();
+    let is_imported = first.setup.imported.is_some() || second.setup.imported.is_some();
     let mut changes = Vec::new();
     let (mut only_first, mut other_plan) = (Vec::new(), Vec::new());
     for (workload, case, paired) in &in_first {
         match other.get(&(*workload, case.name.as_str())) {
             None => only_first.push(case.name.clone()),
-            Some((now, _)) if now.plan != case.plan => other_plan.push(case.name.clone()),
+            Some((now, _)) if !same_plan(case, now, is_imported) => other_plan.push(case.name.clone()),
             Some((now, paired_now)) => {
                 let varies = *paired || *paired_now;
                 changes.push(change(workload, case, now, varies, &first.setup, max_regression)?);
@@ -199,6 +213,16 @@ pub fn compare(first: &Dataset, second: &Dataset, max_regression: Option<f64>) -
         only_first,
         other_plan,
     })
+}
+
+/// Whether two cases are one plan. A file that was exported and imported holds a plan's attributes, and their values as
+/// words; not its text.
+fn same_plan(a: &CaseData, b: &CaseData, is_imported: bool) -> bool {
+    let words = |case: &CaseData| -> BTreeMap<String, String> {
+        let each = case.attributes.iter();
+        each.map(|(name, value)| (name.to_owned(), value.to_string())).collect()
+    };
+    a.plan == b.plan || (is_imported && words(a) == words(b))
 }
 
 /// Cases with their workload and whether values vary there.

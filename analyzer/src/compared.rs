@@ -1,18 +1,24 @@
 //! A comparison of two cohorts as a table, as CSV.
 
-use crate::compare::{CaseChange, Comparison, Verdict};
+use crate::compare::{CaseChange, Comparison, FEWEST, Verdict};
 use crate::error::AnalyzeError;
 use crate::format::{counted, one_line, or_dash, ratio_with_interval, shown_unit, value};
 use crate::tables::{show, table, wrapped};
 
 /// How many cases are listed; all are in JSON and CSV.
 const LISTED: usize = 25;
+/// How many names a sentence lists; all cases that break the gate come first in the table.
+const NAMED: usize = 8;
 
-/// The comparison on a terminal: what differs around it, the cases with the largest ratio first, what they come to, and
-/// whether the gate holds. At most 100 columns, lines end in LF.
+/// The comparison on a terminal: what the cases come to and whether the gate holds, what differs around it, then the cases
+/// with the largest ratio first. At most 80 columns, lines end in LF.
 #[must_use]
 pub fn render(comparison: &Comparison) -> String {
     let mut out = String::new();
+    for line in words(comparison) {
+        wrapped(&mut out, "", &line);
+    }
+    out.push('\n');
     if comparison.setup.is_empty() {
         wrapped(&mut out, "", "Machine class, tools and options are the same.");
     } else {
@@ -24,10 +30,6 @@ pub fn render(comparison: &Comparison) -> String {
         show(&mut out, &setup);
     }
     cases(&mut out, comparison);
-    out.push('\n');
-    for line in words(comparison) {
-        wrapped(&mut out, "", &line);
-    }
     out
 }
 
@@ -115,12 +117,11 @@ pub fn words(comparison: &Comparison) -> Vec<String> {
     ];
     for (what, names) in apart {
         if !names.is_empty() {
-            let some: Vec<String> = names.iter().take(8).map(|name| one_line(name)).collect();
-            let rest = if names.len() > some.len() { ", ..." } else { "" };
+            let shown: Vec<String> = names.iter().map(|name| one_line(name)).collect();
             lines.push(format!(
-                "{what}: {} ({}{rest}).",
+                "{what}: {} ({}).",
                 counted(names.len(), "case"),
-                some.join(", ")
+                few_names(&shown)
             ));
         }
     }
@@ -140,15 +141,14 @@ fn over(comparison: &Comparison) -> &'static str {
 fn gate(comparison: &Comparison) -> Option<String> {
     let most = comparison.max_regression?;
     let names: Vec<String> = comparison.exceeding().map(|case| one_line(&case.case)).collect();
-    let few = comparison
-        .cases
-        .iter()
-        .filter(|case| case.verdict == Verdict::TooFewCalls)
-        .count();
-    let unjudged = if few > 0 {
-        format!(" {} had too few calls to be judged.", counted(few, "case"))
+    let unjudged = unjudged(comparison);
+    if comparison.judges_nothing() {
+        return Some(format!("The gate is not met, since no case can be judged: {unjudged}."));
+    }
+    let unjudged = if unjudged.is_empty() {
+        unjudged
     } else {
-        String::new()
+        format!(" Not judged: {unjudged}.")
     };
     let worse = comparison.objective.worse();
     Some(if names.is_empty() {
@@ -156,9 +156,35 @@ fn gate(comparison: &Comparison) -> Option<String> {
     } else {
         format!(
             "Broken, or {worse} by more than {most} beyond noise: {}.{unjudged}",
-            names.join(", ")
+            few_names(&names)
         )
     })
+}
+
+/// The first names, and how many more there are.
+fn few_names(names: &[String]) -> String {
+    let some = names.iter().take(NAMED).cloned().collect::<Vec<String>>().join(", ");
+    match names.len().saturating_sub(NAMED) {
+        0 => some,
+        more => format!("{some} and {more} more"),
+    }
+}
+
+/// Why cases can't be judged, and how many.
+fn unjudged(comparison: &Comparison) -> String {
+    let why = [
+        (
+            Verdict::TooFewCalls,
+            format!("with fewer than {FEWEST} calls on a side, which show no noise"),
+        ),
+        (Verdict::Mended, "that failed in the first cohort".to_owned()),
+        (Verdict::NotMeasured, "without a measurement on a side".to_owned()),
+    ];
+    let told = why.iter().filter_map(|(verdict, why)| {
+        let count = comparison.cases.iter().filter(|case| case.verdict == *verdict).count();
+        (count > 0).then(|| format!("{} {why}", counted(count, "case")))
+    });
+    told.collect::<Vec<String>>().join("; ")
 }
 
 /// The comparison as CSV (RFC 4180, UTF-8, lines end in LF), one line per case in both, in the order of the first cohort.

@@ -30,7 +30,8 @@ pub struct WorkloadData {
     /// Whether case and control were measured side by side. Otherwise every ratio is a value over the median of the
     /// control's own.
     pub paired: bool,
-    /// Whether values vary: measured side by side, or some case has two values that differ.
+    /// Whether values vary: some case, or the control beside the cases, has two values that differ, or nobody has looked
+    /// (every case was measured once).
     pub varies: bool,
     /// Its cases, in the order of the cohort: the manifest's first, then those of each addition.
     pub cases: Vec<CaseData>,

@@ -153,7 +153,8 @@ const UNPAIRED: f64 = 0.0;
 /// vary, and the median of the control's own takes its place. A mixture is an error.
 ///
 /// Values that were measured once each may vary for all that is known: only what a program counts (`simulated`) is the
-/// same each time without anybody having looked.
+/// same each time without anybody having looked. Values that were the same at every call that anybody made do not vary, side
+/// by side or not: then any difference between cases is one.
 pub(crate) fn settle_pairing(workload: &mut WorkloadData, simulated: bool) -> Result<(), AnalyzeError> {
     let is_single = |pair: &Pair| pair.control <= UNPAIRED;
     let control = workload.cases.iter().find(|case| case.name == workload.control);
@@ -170,7 +171,15 @@ pub(crate) fn settle_pairing(workload: &mut WorkloadData, simulated: bool) -> Re
             .any(|two| two[0].case.total_cmp(&two[1].case).is_ne())
     };
     let looked = workload.cases.iter().any(|case| case.pairs.len() > 1);
-    workload.varies = workload.paired || workload.cases.iter().any(differ) || !(looked || simulated);
+    // Beside the cases the control has one value, too, or something varies.
+    let mut controls = workload
+        .cases
+        .iter()
+        .flat_map(|case| &case.pairs)
+        .map(|pair| pair.control);
+    let first = controls.next();
+    let control_varies = controls.any(|value| first.is_some_and(|first| first.total_cmp(&value).is_ne()));
+    workload.varies = control_varies || workload.cases.iter().any(differ) || !(looked || simulated);
     let replacement = if workload.paired {
         None
     } else {

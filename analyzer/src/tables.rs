@@ -147,11 +147,17 @@ fn answer(out: &mut String, setup: &Setup, workload: &WorkloadRow) {
     let mut first = if winner.case == workload.control {
         format!("{}, {}.", one_line(&winner.case), role(workload))
     } else {
+        let headline = winner.confirmed_ratio.unwrap_or(winner.ratio);
         format!(
-            "{}: {}, {}.",
+            "{}: {}, {}{}.",
             one_line(&winner.case),
-            achieves(objective, winner.ratio, role(workload), &objective.name),
-            counted(winner.ratio.samples, workload.counts())
+            achieves(objective, headline, role(workload), &objective.name),
+            counted(headline.samples, workload.counts()),
+            if winner.confirmed_ratio.is_some() {
+                " of confirmation"
+            } else {
+                ""
+            }
         )
     };
     if !workload.shows_a_gain() {

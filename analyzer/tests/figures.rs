@@ -4,7 +4,9 @@
 
 mod common;
 
-use cohort::RunOutcome;
+use std::collections::BTreeMap;
+
+use cohort::{AdditionKind, RunOutcome};
 use common::{Fixture, measurement};
 
 /// Cases whose pairs are all alike in each round, so that every median can be seen. The control takes 10 ms.
@@ -178,6 +180,75 @@ fn confirmation_gives_the_headline_and_chooses_nothing() {
             .iter()
             .all(|(case, _)| case.name != "confirm-cross-0-0")
     );
+}
+
+#[test]
+fn values_that_never_vary_are_comparable_beside_a_control_too() {
+    let mut it = Fixture::new(&[("mlp", "control")]);
+    // The model has the two fastest the wrong way round: 1 of 6 pairs.
+    for (name, value, predicted) in [
+        ("control", 8.0, 8.0),
+        ("a", 4.0, 1.0),
+        ("b", 2.0, 2.0),
+        ("c", 16.0, 9.0),
+    ] {
+        it.case("mlp", name, name, &[("model", predicted, "ns")]);
+        it.built(name, 1);
+        for round in 0..3 {
+            it.round(name, 1, round, &[(value, 8.0, 400.0)]);
+        }
+    }
+    let workload = &it.analysis().workloads[0];
+    assert!(workload.paired && !workload.varies && workload.shows_a_gain());
+    let model = &workload.estimates[0].whole;
+    assert_eq!((model.comparable_pairs, model.inversions), (6, 1));
+    let winner = workload.winner.as_ref().unwrap();
+    assert_eq!((winner.case.as_str(), winner.ties.as_deref()), ("b", Some(&[][..])));
+    // One call that differs, and noise is what has to be exceeded.
+    it.round("c", 1, 3, &[(16.5, 8.0, 400.0)]);
+    assert!(it.analysis().workloads[0].varies);
+}
+
+/// A winner chosen by 3 pairs around 0.5 and confirmed by 12 around `ratio`, with 1 % of noise.
+fn confirmed(ratio: f64) -> Fixture {
+    let mut it = Fixture::new(&[("mlp", "control")]);
+    it.case("mlp", "control", "control", &[]);
+    it.case("mlp", "fast", "fast", &[]);
+    for (name, ratio) in [("control", 1.0), ("fast", 0.5)] {
+        it.built(name, 1);
+        it.round(
+            name,
+            1,
+            0,
+            &[0.99, 1.0, 1.01].map(|noise| (1e6 * ratio * noise, 1e6, 400.0)),
+        );
+    }
+    let mut again = Fixture::make_case("mlp", "again", "confirm", &[]);
+    again.repeat_of = Some("fast".to_owned());
+    it.add(AdditionKind::Confirmation {
+        cases: vec![again],
+        rounds: BTreeMap::from([("again".to_owned(), vec![3; 4])]),
+    });
+    it.measure("again", ratio);
+    it
+}
+
+#[test]
+fn the_headline_follows_from_the_confirmation() {
+    for (ratio, said, not) in [
+        (0.5, "**Take `fast`: ", "No gain over"),
+        (1.2, "**No gain over the control, `control`, is confirmed. ", "**Take"),
+    ] {
+        let analysis = confirmed(ratio).analysis();
+        assert_eq!(analysis.workloads[0].shows_a_gain(), ratio < 1.0);
+        let report = analyzer::report::markdown(&analysis);
+        assert!(report.contains(said) && !report.contains(not), "{report}");
+        let line = report.lines().find(|line| line.starts_with(said)).unwrap();
+        assert!(line.contains("(12 pairs of confirmation)"), "{line}");
+        let shown = analyzer::tables::render(&analysis).replace("\n  ", " ");
+        assert!(shown.contains("12 pairs of confirmation."), "{shown}");
+        assert_eq!(shown.contains("No case is shown to be faster"), ratio > 1.0, "{shown}");
+    }
 }
 
 #[test]

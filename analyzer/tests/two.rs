@@ -317,3 +317,48 @@ fn a_case_has_the_same_place_everywhere() {
     assert_eq!(best, (1..=best.len()).map(Some).collect::<Vec<_>>());
     assert_eq!(workload.winner.as_ref().unwrap().case, workload.best()[0].0.name);
 }
+
+/// Cases with these times in ns beside a control of 8 ns, the same at each of `rounds` rounds of one pair.
+fn counted(cases: &[(&str, f64)], rounds: u32) -> Fixture {
+    let mut it = Fixture::new(&[("mlp", "control")]);
+    for (name, value) in cases {
+        it.case("mlp", name, name, &[]);
+        it.built(name, 1);
+        for round in 0..rounds {
+            it.round(name, 1, round, &[(*value, 8.0, 100.0)]);
+        }
+    }
+    it
+}
+
+#[test]
+fn a_gate_that_judged_nothing_is_not_met() {
+    let cases = [("control", 8.0), ("a", 4.0), ("b", 2.0)];
+    let worse = [("control", 8.0), ("a", 40.0), ("b", 2.0)];
+    let single = |cases| counted(cases, 1).dataset().unwrap();
+    let found = compare(&single(&cases), &single(&worse), Some(1.03)).unwrap();
+    assert!(found.cases.iter().all(|case| case.verdict == Verdict::TooFewCalls));
+    assert_eq!((found.exceeding().count(), found.judges_nothing()), (0, true));
+    let shown = compared::words(&found).join(" ");
+    assert!(
+        shown.contains("The gate is not met, since no case can be judged: 3 cases with fewer than 6 calls on a side"),
+        "{shown}"
+    );
+    // Without a gate there is nothing to meet.
+    assert!(
+        !compare(&single(&cases), &single(&worse), None)
+            .unwrap()
+            .judges_nothing()
+    );
+    // Nothing measured on either side.
+    let failed = cohort(&[("control", 0.0), ("a", 0.0)]).dataset().unwrap();
+    let found = compare(&failed, &failed, Some(1.03)).unwrap();
+    assert!(found.judges_nothing() && found.cases.iter().all(|case| case.verdict == Verdict::NotMeasured));
+    // A case that failed before shows no regression, whatever it takes now.
+    let mended = cohort(&[("control", 1.0), ("a", 1.0)]).dataset().unwrap();
+    assert!(compare(&failed, &mended, Some(1.03)).unwrap().judges_nothing());
+    // What is the same at each of several calls does not vary: any difference is one.
+    let several = |cases| counted(cases, 3).dataset().unwrap();
+    let found = compare(&several(&cases), &several(&worse), Some(1.03)).unwrap();
+    assert!(!found.judges_nothing() && found.exceeding().map(|case| &case.case).eq(["a"]));
+}

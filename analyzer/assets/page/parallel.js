@@ -11,7 +11,7 @@ chart("parallel", {
   draw(made) {
     const workload = chartedWorkload();
     const ranked = rankedRows();
-    if (ranked.length < 2) return "Fewer than 2 cases that pass the filter have a ratio to the control.";
+    if (ranked.length < 2) return `Fewer than 2 cases that pass the filter have a ratio to the ${referenceWord(workload)}.`;
     // The best, and an even choice of the others.
     const half = MOST_LINES / 2;
     const rows = ranked.length <= MOST_LINES ? ranked : [...ranked.slice(0, half), ...Array.from({ length: half }, (_, at) => ranked[half + Math.floor((at * (ranked.length - half)) / half)])];
@@ -29,12 +29,14 @@ chart("parallel", {
     const values = (row) => attributes.map((attribute) => attribute.values.codes[row - workload.first] ?? NaN).concat(Math.log10(cases.ratio[row]));
     const [low, high] = extent(rows.map((row) => cases.ratio[row]));
     const y = axisOver(low, high, { log: true, pad: 0.02 });
-    const look = { nameTextStyle: { color: theme.ink, fontSize: 11.5 }, axisLine: { lineStyle: { color: theme.soft } }, axisTick: { lineStyle: { color: theme.soft } } };
+    const look = { nameTextStyle: { color: theme.ink, fontSize: 11.5, lineHeight: 13 }, axisLine: { lineStyle: { color: theme.soft } }, axisTick: { lineStyle: { color: theme.soft } } };
     // Slowest first, so that the best lie on top.
     const lineData = rows.slice().reverse().map((row) => ({ value: values(row), row, lineStyle: { color: colour(row), width: row === state.picked ? 4 : 1.3, opacity: row === state.picked ? 1 : rows.length > 300 ? 0.25 : 0.6 } }));
     lineData.sort((a, b) => (a.row === state.picked) - (b.row === state.picked));
+    // A title is not wider than the place up to the next; the tooltip has the whole name.
+    const between = (made.box.clientWidth - 86) / attributes.length;
     return {
-      parallel: { left: 40, right: 46, top: 46, bottom: 14, parallelAxisDefault: { nameLocation: "end", nameGap: 12, ...look } },
+      parallel: { left: 40, right: 46, top: 46, bottom: 14, parallelAxisDefault: { nameLocation: "end", nameGap: 12, nameTruncate: { maxWidth: between - 6 }, ...look } },
       parallelAxis: [
         ...attributes.map((attribute, dim) => ({ dim, name: attribute.name.replace(/\./g, ".\n"), type: "value", min: -0.3, max: attribute.values.words.length - 0.7, ...look,
           axisLabel: { color: theme.soft, fontSize: 11, customValues: thinned(attribute.values.words.length), formatter: (value) => shortName(attribute.values.words[value] ?? "", 10), textBorderColor: theme.page, textBorderWidth: 3 }, axisTick: { ...look.axisTick, customValues: thinned(attribute.values.words.length) } })),

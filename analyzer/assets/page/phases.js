@@ -17,7 +17,7 @@ chart("phases", {
     const workload = chartedWorkload();
     if (!workload.phases.length) return "No phases were recorded.";
     const rows = made.page(rankedRows()).slice();
-    if (!rows.length) return "No case that passes the filter has a ratio to the control.";
+    if (!rows.length) return `No case that passes the filter has a ratio to the ${referenceWord(chartedWorkload())}.`;
     if (defined(workload.control) && !rows.includes(workload.control) && defined(cases.ratio[workload.control])) rows.push(workload.control);
     made.box.style.height = `${Math.max(170, 92 + rows.length * 17)}px`;
     const parts = phaseParts(workload, made.by);

@@ -4,11 +4,11 @@ chart("ranking", {
   controls: pager,
   draw(made) {
     const ranked = rankedRows();
-    if (!ranked.length) return "No case that passes the filter has a ratio to the control.";
+    if (!ranked.length) return `No case that passes the filter has a ratio to the ${referenceWord(chartedWorkload())}.`;
     const rows = made.page(ranked);
     made.box.style.height = `${Math.max(150, 70 + rows.length * 17)}px`;
     const ends = extent(rows.flatMap((row) => [cases.ratio[row], cases.lower[row], cases.upper[row]]).concat(1));
-    const x = axisOver(...ends, { log: true, name: `ratio to the control (${data.origin})`, most: 5 });
+    const x = axisOver(...ends, { log: true, name: `ratio to the ${referenceWord(chartedWorkload())} (${data.origin})`, most: 5 });
     const place = new Map(rows.map((row, at) => [row, at]));
     const marks = byMark(rows);
     const whiskers = { type: "custom", silent: true, tooltip: { show: false }, z: 2,

@@ -44,7 +44,11 @@ fn number(cell: &str, decimal_comma: bool) -> Option<f64> {
 /// What each column's cells are; only of parameters it matters.
 pub(crate) fn kinds(roles: &[Role], lines: &[(u64, csv::StringRecord)], separator: u8) -> Vec<Kind> {
     let kind = |at: usize| {
-        let cells = || lines.iter().filter_map(|(_, line)| line.get(at)).map(str::trim);
+        // An empty cell is a parameter that the configuration does not have.
+        let cells = || {
+            let cells = lines.iter().filter_map(|(_, line)| line.get(at)).map(str::trim);
+            cells.filter(|cell| !cell.is_empty())
+        };
         if cells().all(|cell| cell.parse::<i64>().is_ok()) {
             Kind::Integer
         } else if cells().all(|cell| number(cell, separator == b';').is_some()) {
@@ -88,6 +92,7 @@ impl Reader<'_> {
             };
             match role {
                 Role::Value => cells.push((header, cell)),
+                Role::Parameter if given.is_none() => {}
                 Role::Parameter => {
                     let name = header.strip_prefix("parameter:").unwrap_or(header);
                     row.configuration
@@ -112,14 +117,17 @@ impl Reader<'_> {
                             Some(at.ok_or_else(|| bad(format!("`{header}` is `{cell}`: expected a time (RFC 3339)")))?);
                     }
                 }
+                // A prediction or another number that is `nan` is none.
+                Role::Estimate | Role::Extra if cell.parse::<f64>().is_ok_and(|x| !x.is_finite()) => {}
                 Role::Estimate if given.is_some() => row.estimates.push(estimate(header, figure()?)),
                 Role::Extra if given.is_some() => {
                     let name = header.strip_prefix("extra:").unwrap_or(header);
                     row.extra.insert(name.to_owned(), figure()?);
                 }
-                Role::Estimate | Role::Extra | Role::Ignore => {}
+                Role::Estimate | Role::Extra | Role::Direction | Role::Ignore => {}
             }
         }
+        row.times.extend(row.at.map(|at| (round, at)));
         row.found = self.found(line, &cells, outcome, reason, round)?;
         Ok(row)
     }
@@ -175,7 +183,16 @@ impl Reader<'_> {
                     let reason = (*cell).to_owned();
                     return Ok(Found::Failed { how, reason });
                 }
-                (None, _) => return Err(bad(format!("`{header}` is `{cell}`: expected a number"))),
+                (None, _) => {
+                    // `nan` and `inf`.
+                    let x = cell.parse::<f64>();
+                    let reason = x.ok().and_then(|x| words::no_value(x, self.objective, self.unit));
+                    let how = Failed::RunFailed;
+                    return match reason {
+                        Some(reason) => Ok(Found::Failed { how, reason }),
+                        None => Err(bad(format!("`{header}` is `{cell}`: expected a number"))),
+                    };
+                }
             }
         }
         if samples.is_empty() {
@@ -225,5 +242,8 @@ pub(crate) fn join(row: &mut Row, other: Row) {
     for (name, x) in other.extra {
         row.extra.entry(name).or_insert(x);
     }
-    row.at = row.at.or(other.at);
+    for (round, at) in other.times {
+        row.times.entry(round).or_insert(at);
+    }
+    row.at = row.at.max(other.at);
 }

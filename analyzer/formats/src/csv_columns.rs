@@ -27,6 +27,8 @@ pub enum Role {
     Round,
     /// When it was measured.
     At,
+    /// Whether more of the objective is better: `higher` or `lower`, the same in each line.
+    Direction,
     /// A prediction.
     Estimate,
     /// Another number.
@@ -36,7 +38,7 @@ pub enum Role {
 }
 
 /// Words of the roles.
-const ROLES: [(&str, Role); 12] = [
+const ROLES: [(&str, Role); 13] = [
     ("value", Role::Value),
     ("parameter", Role::Parameter),
     ("name", Role::Name),
@@ -46,6 +48,7 @@ const ROLES: [(&str, Role); 12] = [
     ("reason", Role::Reason),
     ("round", Role::Round),
     ("at", Role::At),
+    ("direction", Role::Direction),
     ("estimate", Role::Estimate),
     ("extra", Role::Extra),
     ("ignore", Role::Ignore),
@@ -88,6 +91,7 @@ impl FromStr for Column {
 pub(crate) fn named_unit(header: &str) -> (String, Option<String>) {
     const UNITS: [&str; 6] = ["ns", "us", "µs", "ms", "s", "cycles"];
     let header = header.trim();
+    let header = header.strip_prefix("value:").unwrap_or(header);
     for (open, close) in [('(', ')'), ('[', ']')] {
         if let Some((name, unit)) = header.strip_suffix(close).and_then(|rest| rest.rsplit_once(open)) {
             return (name.trim_end().to_owned(), Some(words::unit(unit)));
@@ -125,6 +129,7 @@ pub(crate) fn roles(source: &Source, options: &Options, header: &[String]) -> Re
             match prefix {
                 "estimate" => return Role::Estimate,
                 "extra" => return Role::Extra,
+                "value" if !some(Role::Value) && options.objective.is_none() => return Role::Value,
                 "parameter" => return Role::Parameter,
                 _ => {}
             }
@@ -137,6 +142,14 @@ pub(crate) fn roles(source: &Source, options: &Options, header: &[String]) -> Re
             "reason" => Role::Reason,
             "round" => Role::Round,
             "at" | "timestamp" => Role::At,
+            // Of a table of ours; elsewhere it may be anything.
+            "direction"
+                if ["outcome", "round", "at"]
+                    .iter()
+                    .all(|own| header.iter().any(|name| name == own)) =>
+            {
+                Role::Direction
+            }
             _ => {
                 return if is_objective(name, options) && !some(Role::Value) {
                     Role::Value

@@ -57,7 +57,8 @@ fn read(source: &Source, options: &Options, notes: &mut Vec<String>) -> Result<C
         file: source.name.clone(),
         column: (*first).clone(),
     })?;
-    let larger_is_better = words::more_is_better(&objective);
+    let said = direction(source, &roles, &lines)?;
+    let larger_is_better = words::larger_is_better(source, options, said, &objective, &unit)?;
     let reader = Reader {
         source,
         roles: &roles,
@@ -91,6 +92,31 @@ fn read(source: &Source, options: &Options, notes: &mut Vec<String>) -> Result<C
     }))
 }
 
+/// What the column of directions says.
+fn direction(source: &Source, roles: &[Role], lines: &Lines) -> Result<Option<bool>, ImportError> {
+    let Some(at) = roles.iter().position(|role| *role == Role::Direction) else {
+        return Ok(None);
+    };
+    let mut said = None;
+    for (line, fields) in lines {
+        let cell = fields.get(at).unwrap_or_default().trim();
+        let higher = match cell {
+            "higher" => true,
+            "lower" => false,
+            "" => continue,
+            _ => {
+                let message = format!("the direction is `{cell}`: expected `higher` or `lower`");
+                return Err(source.bad(format!("line {line}"), message));
+            }
+        };
+        if said.is_some_and(|said| said != higher) {
+            return Err(source.bad(format!("line {line}"), "another direction than in the lines before"));
+        }
+        said = Some(higher);
+    }
+    Ok(said)
+}
+
 /// Lines with their numbers.
 type Lines = Vec<(u64, csv::StringRecord)>;
 
@@ -118,16 +144,24 @@ fn lines(source: &Source, notes: &mut Vec<String>) -> Result<(Vec<String>, Lines
         lines.push((record.position().map_or(0, csv::Position::line), record));
     }
     let ended = text.ends_with('\n') || text.ends_with('\r');
+    // Where a writer was stopped, no number of the last line can be told from the beginning of a longer one.
     if let Some((line, last)) = lines.last()
         && !ended
-        && last.len() < header.len()
     {
-        notes.push(format!(
-            "`{}` is cut off: line {line} was dropped, it has {} of {} columns",
-            source.name,
-            last.len(),
-            header.len()
-        ));
+        let note = if last.len() < header.len() {
+            format!(
+                "`{}` is cut off: line {line} was dropped, it has {} of {} columns",
+                source.name,
+                last.len(),
+                header.len()
+            )
+        } else {
+            format!(
+                "`{}` does not end with a line break, as if it were cut off: line {line} was dropped; give it one if it is whole",
+                source.name
+            )
+        };
+        notes.push(note);
         lines.pop();
     }
     for (line, record) in &lines {

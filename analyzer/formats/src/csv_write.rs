@@ -8,7 +8,7 @@ use crate::from_cohort::ExportError;
 use crate::table::{Found, Row, Table};
 
 /// Headers that mean something of their own; a parameter of such a name is written with a prefix.
-const OWN: [&str; 13] = [
+const OWN: [&str; 14] = [
     "name",
     "case",
     "workload",
@@ -20,11 +20,12 @@ const OWN: [&str; 13] = [
     "round",
     "at",
     "timestamp",
+    "direction",
     "runtime",
     "value",
 ];
 
-/// Name, family, outcome, reason, parameters, round, the objective with its unit, then estimates and other numbers.
+/// Name, family, outcome, reason, parameters, round, time of day, direction, the objective with its unit, then estimates and other numbers.
 /// Numbers have all their digits. A failed configuration is one line without a value.
 pub fn to_csv(table: &Table) -> Result<String, ExportError> {
     let mut parameters: Vec<&str> = Vec::new();
@@ -39,12 +40,18 @@ pub fn to_csv(table: &Table) -> Result<String, ExportError> {
         extras.extend(row.extra.keys());
     }
     let (objective, unit) = (&table.objective, &table.unit);
-    let value = format!("{objective} ({unit})");
+    // What is not ranked by unless somebody says so is marked.
+    let value = if matches!(objective.as_str(), "time" | "runtime" | "value") {
+        format!("{objective} ({unit})")
+    } else {
+        format!("value:{objective} ({unit})")
+    };
+    let direction = if table.larger_is_better { "higher" } else { "lower" };
     let mut header: Vec<String> = ["name", "workload", "family", "outcome", "reason"]
         .map(str::to_owned)
         .into();
     header.extend(parameters.iter().map(|name| parameter(name, objective)));
-    header.extend(["round".to_owned(), "at".to_owned(), value]);
+    header.extend(["round".to_owned(), "at".to_owned(), "direction".to_owned(), value]);
     header.extend(estimates.iter().map(|(name, unit)| match *unit {
         "score" => format!("estimate:{name}"),
         unit => format!("estimate:{name} ({unit})"),
@@ -72,7 +79,9 @@ pub fn to_csv(table: &Table) -> Result<String, ExportError> {
             ]);
             line.extend(parameters.iter().map(|name| cell(row.configuration.get(name))));
             line.push(sample.map_or_else(String::new, |(round, _)| round.to_string()));
-            line.push(row.at.map_or_else(String::new, |at| at.to_string()));
+            let at = sample.and_then(|(round, _)| row.times.get(&round).copied()).or(row.at);
+            line.push(at.map_or_else(String::new, |at| at.to_string()));
+            line.push(direction.to_owned());
             line.push(sample.map_or_else(String::new, |(_, value)| format!("{value:?}")));
             line.extend(estimates.iter().map(|(name, unit)| estimate(row, name, unit)));
             line.extend(

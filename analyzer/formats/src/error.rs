@@ -50,6 +50,12 @@ pub enum ImportError {
     },
     #[error("`{file}`: nothing says in which unit `{column}` is")]
     NoUnit { file: String, column: String },
+    #[error("`{file}`: nothing says whether more or less of `{objective}` in `{unit}` is better")]
+    NoDirection {
+        file: String,
+        objective: String,
+        unit: String,
+    },
     #[error("`{file}`: the values of `{parameter}` can't be read: `{text}`: {message}")]
     Values {
         file: String,
@@ -83,6 +89,7 @@ impl ImportError {
                 "`--column ROLE=HEADER`, as in `--column value=time_ms`; see `layout-sweep import --help`".to_owned(),
             ),
             Self::NoUnit { .. } => Some("`--unit ms` does, or a header that ends in it, as `time_ms` does".to_owned()),
+            Self::NoDirection { .. } => Some("`--direction higher` or `--direction lower` does".to_owned()),
             _ => None,
         }
     }

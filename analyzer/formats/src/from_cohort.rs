@@ -131,6 +131,11 @@ fn row(state: &CaseState<'_>, manifest: &Manifest) -> Option<Row> {
             .map(|one| predicted(manifest, one))
             .collect(),
         at: last.or(latest.build.map(|build| build.record.at)),
+        times: latest
+            .rounds
+            .iter()
+            .filter_map(|(round, state)| Some((*round, state.done()?.record.at)))
+            .collect(),
     })
 }
 

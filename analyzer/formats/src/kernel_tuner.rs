@@ -60,14 +60,15 @@ fn read(source: &Source, options: &Options, notes: &mut Vec<String>) -> Result<C
     let objective = objective.unwrap_or_else(|| "time".to_owned());
     let named = STEPS.iter().find(|(own, ours)| objective == *own || objective == *ours);
     let field = named.map_or(objective.as_str(), |(own, _)| own);
-    let larger_is_better = words::more_is_better(&objective);
+    let unit = options.unit.clone().unwrap_or_else(|| unit(field));
+    let larger_is_better = words::larger_is_better(source, options, None, field, &unit)?;
     let reader = Reader {
         source,
         keys,
         cache,
         field,
         larger_is_better,
-        unit: options.unit.clone().unwrap_or_else(|| unit(field)),
+        unit,
     };
     let mut unreadable = Vec::new();
     let rows = cache
@@ -103,7 +104,10 @@ fn numbers(cache: &Ordered<Ordered<Json>>, keys: &[String], but: &str) -> Vec<St
         return Vec::new();
     };
     let other = first.0.iter().filter(|(name, value)| {
-        value.as_f64().is_some_and(|x| x > 0.0) && name != but && !keys.contains(name) && !words::more_is_better(name)
+        value.as_f64().is_some_and(|x| x > 0.0)
+            && name != but
+            && !keys.contains(name)
+            && words::by_name(name) != Some(true)
     });
     other.map(|(name, _)| name.clone()).collect()
 }

@@ -103,10 +103,11 @@ fn read(source: &Source, options: &Options, notes: &mut Vec<String>) -> Result<C
             }
         }
     }
+    let unit = options.unit.clone().unwrap_or_else(|| "cycles".to_owned());
     Ok(Contents::Table(Table {
         workload: source.name.rsplit('/').next().unwrap_or(&source.name).to_owned(),
-        unit: options.unit.clone().unwrap_or_else(|| "cycles".to_owned()),
-        larger_is_better: words::more_is_better(&objective),
+        larger_is_better: words::larger_is_better(source, options, None, &objective, &unit)?,
+        unit,
         objective,
         facts,
         rows,

@@ -60,6 +60,8 @@ pub struct Options {
     pub objective: Option<String>,
     /// Its unit, where the file does not say it.
     pub unit: Option<String>,
+    /// Whether more of it is better; otherwise what the file, its name and its unit say.
+    pub larger_is_better: Option<bool>,
     /// What the columns of a table are.
     pub columns: Vec<Column>,
 }

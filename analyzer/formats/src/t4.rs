@@ -46,6 +46,8 @@ struct Entry {
     configuration: Option<Ordered<Json>>,
     times: Option<Ordered<Json>>,
     invalidity: Option<String>,
+    /// In files of ours.
+    name: Option<String>,
     correctness: Option<f64>,
     #[serde(default)]
     measurements: Vec<Measured>,
@@ -66,13 +68,17 @@ fn read(source: &Source, options: &Options, notes: &mut Vec<String>) -> Result<C
     let metadata = file.metadata.unwrap_or_default();
     let said = |name: &str| metadata.get(name).and_then(Json::as_str).map(str::to_owned);
     let own = entries.iter().find_map(|entry| entry.objectives.first().cloned());
+    let is_own = options.objective.is_none() || options.objective == own;
     let objective = options.objective.clone().or(own).unwrap_or_else(|| "time".to_owned());
-    // A file of ours says which way; others by what they measure.
-    let larger_is_better = match metadata.get("direction").and_then(Json::as_str) {
-        Some(direction) => direction == "higher",
-        None => words::more_is_better(&objective),
-    };
     let unit = unit(&entries, &objective, options, said("timeunit").as_deref());
+    // A file of ours says which way; others by what they measure.
+    let direction = match said("direction").as_deref() {
+        Some(_) if !is_own => None,
+        Some("higher") => Some(true),
+        Some("lower") => Some(false),
+        _ => None,
+    };
+    let larger_is_better = words::larger_is_better(source, options, direction, &objective, &unit)?;
     let reader = Reader {
         source,
         objective: &objective,
@@ -180,6 +186,7 @@ impl Reader<'_> {
             self.source.bad(place(), message)
         })?;
         let mut row = Row::new(configuration, self.found(&place, entry, ended)?);
+        row.name.clone_from(&entry.name);
         self.extras(entry, &mut row.extra);
         if let Some(text) = &entry.timestamp {
             row.at = timestamp::parse(text);
@@ -258,7 +265,10 @@ impl Reader<'_> {
             let name = if one.name == self.objective {
                 format!("reported_{}", one.name)
             } else {
-                one.name.clone()
+                match one.unit.as_deref().map(str::trim).filter(|unit| !unit.is_empty()) {
+                    Some(unit) => format!("{} ({unit})", one.name),
+                    None => one.name.clone(),
+                }
             };
             extra.insert(name, x);
         }

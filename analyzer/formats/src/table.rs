@@ -55,8 +55,10 @@ pub struct Row {
     pub extra: BTreeMap<String, f64>,
     /// Predictions.
     pub estimates: Vec<Estimate>,
-    /// When it was measured.
+    /// When it was measured, the last time.
     pub at: Option<Timestamp>,
+    /// When each round was measured, where that is known.
+    pub times: BTreeMap<u32, Timestamp>,
 }
 
 /// A file of configurations.
@@ -97,6 +99,7 @@ impl Row {
             extra: BTreeMap::new(),
             estimates: Vec::new(),
             at: None,
+            times: BTreeMap::new(),
         }
     }
 }

@@ -34,8 +34,12 @@ pub fn draft(table: &Table, origin: &Origin) -> Result<Draft, CohortError> {
     let mut names = Names::default();
     for row in &table.rows {
         let case = case(table, row, &mut names);
-        let at = row.at.unwrap_or(origin.at);
         for kind in records(row, device, table.larger_is_better) {
+            let round = match &kind {
+                RecordKind::Run { round, .. } => row.times.get(round).copied(),
+                _ => None,
+            };
+            let at = round.or(row.at).unwrap_or(origin.at);
             draft.add_record(at, &case.name, kind)?;
         }
         draft.add_case(case);

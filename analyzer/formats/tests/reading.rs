@@ -312,6 +312,137 @@ fn zero_and_negative_times_are_failures_with_a_reason() {
 }
 
 #[test]
+fn a_rate_is_never_ranked_as_a_time() {
+    let asked = |objective: &str, larger_is_better| Options {
+        objective: Some(objective.to_owned()),
+        larger_is_better,
+        ..Options::default()
+    };
+    for (header, higher) in [
+        ("x,fps (1)\n", true),
+        ("x,speed (frames/s)\n", true),
+        ("x,pace (s/frame)\n", false),
+        ("x,power (W)\n", false),
+    ] {
+        let name = header.trim_start_matches("x,").split(' ').next().unwrap();
+        let (table, _) = table_with("t.csv", &format!("{header}1,2\n"), &asked(name, None));
+        assert_eq!(table.larger_is_better, higher, "{header}");
+    }
+    // Nothing says it, or name and unit disagree: nobody guesses.
+    for text in ["x,quality (1)\n1,2\n", "x,quality (points)\n1,2\n", "x,fps (ms)\n1,2\n"] {
+        let name = text.trim_start_matches("x,").split(' ').next().unwrap();
+        let message = refused("t.csv", text, &asked(name, None));
+        assert!(
+            message.contains("whether more or less of") && message.contains("--direction higher"),
+            "{message}"
+        );
+        for higher in [true, false] {
+            let (table, _) = table_with("t.csv", text, &asked(name, Some(higher)));
+            assert_eq!(table.larger_is_better, higher);
+        }
+    }
+}
+
+#[test]
+fn a_last_line_that_may_be_cut_is_dropped_and_nan_is_a_failure() {
+    for (end, word) in [
+        ("c,4,", "line 4 was dropped"),
+        ("c,4,1", "line 4 was dropped"),
+        ("c,1", "it has 2 of 3 columns"),
+    ] {
+        let (table, notes) = table("t.csv", &format!("name,x,time_ms\na,1,10\nb,2,20\n{end}"));
+        assert_eq!((table.rows.len(), notes.len()), (2, 1), "{end}");
+        assert!(notes[0].contains(word), "{notes:?}");
+    }
+    let (table, notes) = table("t.csv", "x,time_ms\n1,nan\n2,inf\n3,5\n");
+    assert!(notes.is_empty());
+    let reasons = table.rows.iter().filter_map(|row| match &row.found {
+        Found::Failed { how, reason } => Some((how.word(), reason.as_str())),
+        Found::Measured { .. } => None,
+    });
+    assert_eq!(
+        reasons.collect::<Vec<_>>(),
+        [
+            ("run-failed", "time of NaN ms: no positive finite number"),
+            ("run-failed", "time of inf ms: no positive finite number")
+        ]
+    );
+}
+
+#[test]
+fn an_export_comes_back_with_names_times_units_and_direction() {
+    let at = |second: i64| jiff::Timestamp::from_second(second).unwrap();
+    let mut configuration = Attributes::new();
+    configuration.set("tile", 4_u32.into());
+    let row = Row {
+        workload: None,
+        name: Some("the best".to_owned()),
+        family: None,
+        configuration,
+        found: Found::Measured {
+            samples: vec![(0, 125.5), (1, 124.0)],
+        },
+        extra: BTreeMap::from([("energy (J)".to_owned(), 3.5)]),
+        estimates: Vec::new(),
+        at: Some(at(20)),
+        times: BTreeMap::from([(0, at(10)), (1, at(20))]),
+    };
+    let before = Table {
+        workload: "w".to_owned(),
+        objective: "quality".to_owned(),
+        larger_is_better: true,
+        unit: "points".to_owned(),
+        facts: BTreeMap::new(),
+        rows: vec![row],
+    };
+    let csv = formats::to_csv(&before).unwrap();
+    assert!(
+        csv.contains("1970-01-01T00:00:10Z") && csv.contains("1970-01-01T00:00:20Z"),
+        "{csv}"
+    );
+    let (after, notes) = table("w.csv", &csv);
+    let own = |table: &Table| {
+        (
+            table.objective.clone(),
+            table.unit.clone(),
+            table.larger_is_better,
+            table.rows[0].times.clone(),
+        )
+    };
+    assert_eq!((own(&after), notes.len()), (own(&before), 0));
+    let t4 = formats::to_t4(&before).unwrap();
+    assert!(
+        !t4.contains("runtimes") && !t4.contains("timeunit"),
+        "what is no time is no runtime: {t4}"
+    );
+    for after in [after, table("w.json", &t4).0] {
+        assert_eq!(
+            (told(&after), after.larger_is_better),
+            (told_once(&before, &after), true),
+            "{t4}"
+        );
+        assert_eq!(after.rows[0].name.as_deref(), Some("the best"));
+        assert_eq!(after.rows[0].extra.get("energy (J)"), Some(&3.5), "{t4}");
+    }
+}
+
+/// What T4 keeps of rounds: all samples are of the first.
+fn told_once(before: &Table, after: &Table) -> Vec<(Attributes, Found)> {
+    let is_flat =
+        matches!(&after.rows[0].found, Found::Measured { samples } if samples.iter().all(|(round, _)| *round == 0));
+    let flat = |found: &Found| match found {
+        Found::Measured { samples } if is_flat => Found::Measured {
+            samples: samples.iter().map(|(_, value)| (0, *value)).collect(),
+        },
+        other => other.clone(),
+    };
+    told(before)
+        .into_iter()
+        .map(|(configuration, found)| (configuration, flat(&found)))
+        .collect()
+}
+
+#[test]
 fn gzip_is_unpacked_whole_or_cut() {
     use std::io::Write as _;
     let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
@@ -599,6 +730,7 @@ fn tables(kinds: impl Strategy<Value = Vec<Vec<Value>>>) -> impl Strategy<Value 
                         extra: BTreeMap::new(),
                         estimates: Vec::new(),
                         at: None,
+                        times: BTreeMap::new(),
                     }
                 });
             Table {

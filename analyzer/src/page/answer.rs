@@ -63,6 +63,16 @@ fn headline(analysis: &Analysis, workload: &WorkloadRow, winner: &Winner) -> Str
         let verb = if workload.has_control { "Keep" } else { "Take" };
         return format!("{verb} {role}, {control}: no case is shown to be {better}.");
     }
+    if let Some(confirmed) = winner.confirmed_ratio.filter(|_| !workload.shows_a_gain()) {
+        return format!(
+            "No gain over {role}, {control}, is confirmed. The best median is that of {case}: {} ({} of confirmation); \
+             the rounds that chose it said {} ({}).",
+            achieves(confirmed),
+            counted(confirmed.samples, workload.counts()),
+            achieves(winner.ratio),
+            counted(winner.ratio.samples, workload.counts())
+        );
+    }
     if !workload.shows_a_gain() {
         return format!(
             "No case is shown to be {better} than {role}, {control}. The best median is that of {case}: {} ({}).",
@@ -161,6 +171,10 @@ pub(crate) fn folded(line: &str) -> String {
 
 fn repeat(out: &mut String, input: &Input<'_>, workload: &WorkloadRow, case: &CaseRow) {
     let definition = shell(&input.analysis.setup.definition_path);
+    // What others measured has no definition here, and nothing to run.
+    if input.analysis.setup.imported.is_some() {
+        return;
+    }
     let parameters = input.parameters.get(&workload.name);
     out.push_str("<h4>Repeat it</h4>");
     if !case.chosen.is_adaptive() {

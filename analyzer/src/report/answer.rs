@@ -9,6 +9,8 @@ use crate::format::{counted, name, names, or_dash, percent, ratio_with_interval,
 
 /// How many of those that tie are listed by simplicity.
 const SIMPLEST: usize = 5;
+/// How many cases a sentence of the report names; the table has them all.
+const NAMED: usize = 25;
 
 /// What can be said of the winner beyond its name, in short words, one per line; lists name `most` cases. Shared by
 /// report and terminal.
@@ -153,6 +155,18 @@ pub(crate) fn answer(out: &mut String, analysis: &Analysis, workload: &WorkloadR
             if workload.has_control { "Keep" } else { "Take" },
             name(&winner.case)
         );
+    } else if let Some(confirmed) = winner.confirmed_ratio.filter(|_| !workload.shows_a_gain()) {
+        let _ = writeln!(
+            out,
+            "**No gain over {role}, {}, is confirmed. The best median is that of {}: {} ({} of confirmation); the rounds \
+             that chose it said {} ({}).**\n",
+            name(&workload.control),
+            name(&winner.case),
+            achieves(confirmed),
+            counted(confirmed.samples),
+            achieves(winner.ratio),
+            counted(winner.ratio.samples)
+        );
     } else if !workload.shows_a_gain() {
         let _ = writeln!(
             out,
@@ -187,7 +201,7 @@ pub(crate) fn answer(out: &mut String, analysis: &Analysis, workload: &WorkloadR
         }
     }
     figures(out, analysis, workload, case);
-    for line in verdict(&analysis.setup, workload, winner, name, usize::MAX) {
+    for line in verdict(&analysis.setup, workload, winner, name, NAMED) {
         let _ = writeln!(out, "- {line}");
     }
     let _ = writeln!(out, "- Chosen because: {}", crate::format::markdown(&case.because));
