@@ -19,6 +19,7 @@ mod freeze;
 mod freezing;
 mod import;
 mod import_samples;
+mod init;
 mod inventory;
 mod output;
 mod place;
@@ -102,6 +103,8 @@ enum Command {
     Cache(cache::Arguments),
     /// Say what this machine can measure, and how well.
     Doctor(doctor::Arguments),
+    /// Write an example definition to begin with, or list the examples.
+    Init(init::Arguments),
 }
 
 fn main() -> std::process::ExitCode {
@@ -135,6 +138,7 @@ fn main() -> std::process::ExitCode {
         Command::Workloads(arguments) => workloads::execute(&arguments),
         Command::Cache(arguments) => cache::execute(&arguments),
         Command::Doctor(arguments) => doctor::execute(&arguments),
+        Command::Init(arguments) => init::execute(&arguments),
     };
     let code = result.unwrap_or_else(|failure: Failure| {
         output::narrate(&failure.to_string());

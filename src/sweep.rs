@@ -81,7 +81,8 @@ fn sweep(definition: &Path, arguments: &Arguments) -> Result<ExitCode, Failure> 
     let summary = running::run(&frozen, &arguments.options, None)?;
     let report = arguments.report.clone().unwrap_or_else(|| report_of(path));
     let analysed = analyze::analyze(path, &report, arguments.format)?;
-    if summary.partial() && arguments.format == Format::Table {
+    // What was stopped by a wrong result does not go on by itself; that was said above.
+    if summary.partial() && summary.stopped_by.is_empty() && arguments.format == Format::Table {
         print("partial: cases are left; the same command goes on");
     }
     Ok(match summary.exit_code() {

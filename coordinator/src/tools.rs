@@ -240,6 +240,9 @@ async fn identify(
             name: name(),
             path: text.to_owned(),
             version: version.to_owned(),
+            output: Some(captured.stdout.trim())
+                .filter(|all| *all != version)
+                .map(str::to_owned),
             sha256,
         }),
         _ => Err(ToolError::Version {

@@ -159,6 +159,20 @@ fn another_winner_is_confirmed_as_well() {
     assert_eq!(scene.run().rounds_done, 0);
 }
 
+/// What the control measures beside itself is noise, however small: reports call it 1, and so must who confirms.
+#[test]
+fn a_control_that_is_lucky_beside_itself_is_no_winner() {
+    let mut scene = Scene::new();
+    scene.measure.confirm = 1;
+    // 100 as the control, 80 as the case beside it.
+    scene.control = "[ -n \"$CONTROL_VALUE\" ] && VALUE=80 || VALUE=100";
+    scene.freeze(&[("better", "VALUE=90")]);
+    scene.run();
+    let plans = plans(&scene);
+    let fresh: Vec<_> = plans.keys().filter(|name| name.starts_with("confirm")).collect();
+    assert_eq!(fresh, ["confirm-1-better", "confirm-1-control"]);
+}
+
 #[test]
 fn a_consent_is_recorded_and_holds_for_what_was_seen() {
     let mut scene = Scene::new();

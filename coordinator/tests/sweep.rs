@@ -284,6 +284,26 @@ fn a_damaged_artifact_is_built_again() {
 }
 
 #[test]
+fn artifacts_that_were_deleted_are_built_again() {
+    let scene = Scene::new();
+    scene.freeze(&THREE);
+    scene.run();
+    std::fs::remove_dir_all(scene.dir().artifacts()).unwrap();
+    scene
+        .run_with(|options| options.retry = vec![Retry::Case("fast".to_owned())])
+        .unwrap();
+    assert_eq!(
+        scene
+            .rounds()
+            .iter()
+            .filter(|(name, attempt, _)| name == "fast" && *attempt == 2)
+            .count(),
+        3
+    );
+    scene.assert_clean();
+}
+
+#[test]
 fn a_harness_that_does_not_build_ends_the_run() {
     let mut scene = Scene::new();
     scene.target.harness_build = "echo 'harness.sh:7: error: no such thing' >&2; exit 2".to_owned();

@@ -364,12 +364,21 @@ fn a_check_that_hangs_or_says_no_is_told_apart() {
 
 #[test]
 fn a_check_that_can_not_start_accuses_nobody() {
+    // It is there, and what reads it is not: nobody can know before.
+    for (text, said) in [
+        ("#!/no/such/shell\n", "never ran"),
+        ("#!/usr/bin/env no-such-interpreter\n", "the check could not run"),
+    ] {
+        a_check_that_can_not_start(text, said);
+    }
+}
+
+fn a_check_that_can_not_start(text: &str, said: &str) {
     let bench = scripted(
         "echo \"time=$1 pass\"",
         "run = [\"./run.sh\", \"{n}\"]\ncheck = [\"./check.sh\", \"{run_log}\"]",
     );
-    // It is there, and what reads it is not: nobody can know before.
-    fs_err::write(bench.path("cohorts/check.sh"), "#!/no/such/shell\n").unwrap();
+    fs_err::write(bench.path("cohorts/check.sh"), text).unwrap();
     let path = bench.path("cohorts/script.toml");
     let definition = fs_err::read_to_string(&path).unwrap();
     fs_err::write(path, definition.replace("[\"run.sh\"]", "[\"run.sh\", \"check.sh\"]")).unwrap();
@@ -379,7 +388,7 @@ fn a_check_that_can_not_start_accuses_nobody() {
     let reason = |run: &Value| run["reason"].as_str().unwrap_or_default().to_owned();
     assert!(
         runs.iter()
-            .all(|run| run["outcome"] == "run-failed" && reason(run).contains("never ran")),
+            .all(|run| run["outcome"] == "run-failed" && reason(run).contains(said)),
         "{runs:?}"
     );
 }

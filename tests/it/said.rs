@@ -200,3 +200,44 @@ fn every_word_of_a_definition_is_listed() {
         assert!(words.contains(&format!("command.{key}").as_str()), "{key}: {words:?}");
     }
 }
+
+/// A wrapper stays the same file when the compiler behind it changes.
+#[test]
+fn a_probe_that_says_something_else_is_a_difference() {
+    let bench = scripted(PRINT, &format!("{RUN}\nprobe = {{ compiler = [\"cat\", \"{{0}}\"] }}"));
+    let said = bench.path("version");
+    let definition = bench.path("cohorts/script.toml");
+    let text = fs_err::read_to_string(&definition).unwrap();
+    fs_err::write(&definition, text.replace("{0}", &said.display().to_string())).unwrap();
+    fs_err::write(&said, "nvcc\nrelease 12.1\n").unwrap();
+    bench.expect(0, &["freeze", "cohorts/script.toml"]);
+    bench.expect(0, &["verify", "cohorts/script"]);
+    fs_err::write(&said, "nvcc\nrelease 12.9\n").unwrap();
+    let (_, stderr) = bench.expect(4, &["verify", "cohorts/script"]);
+    assert!(
+        stderr.contains("tool.compiler.output") && stderr.contains("release 12.1") && stderr.contains("release 12.9"),
+        "{stderr}"
+    );
+    let (_, stderr) = bench.expect(4, &["run", "cohorts/script"]);
+    assert!(stderr.contains("tool.compiler.output"), "{stderr}");
+}
+
+#[test]
+fn an_example_is_written_once_and_can_be_planned() {
+    let bench = Bench::new();
+    let (listed, _) = bench.expect(0, &["init"]);
+    assert!(
+        listed.contains("matmul-command") && listed.contains("quick-gemm-cpu"),
+        "{listed}"
+    );
+    let (stdout, _) = bench.expect(0, &["init", "matmul-command", "--to", "here"]);
+    assert!(
+        stdout.contains("layout-sweep sweep here/matmul-command.toml"),
+        "{stdout}"
+    );
+    bench.expect(0, &["plan", "here/matmul-command.toml"]);
+    let (_, stderr) = bench.expect(2, &["init", "matmul-command", "--to", "here"]);
+    assert!(stderr.contains("not overwritten"), "{stderr}");
+    let (_, stderr) = bench.expect(2, &["init", "nothing"]);
+    assert!(stderr.contains("quick-gemm-cpu"), "{stderr}");
+}

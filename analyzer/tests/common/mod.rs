@@ -109,6 +109,7 @@ impl Fixture {
                     name: "compiler".to_owned(),
                     path: "/usr/bin/cc".to_owned(),
                     version: "cc 14.2.0".to_owned(),
+                    output: None,
                     sha256: zeros(),
                 }],
                 facts: serde_json::Value::Null,

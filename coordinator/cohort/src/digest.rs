@@ -136,12 +136,18 @@ pub fn unit_digest(unit: &BuildUnit, tools: &[Tool]) -> String {
     }
     hasher.framed(unit.artifact.as_bytes());
     hasher.texts(&unit.inspect);
+    let said = tools.iter().filter_map(|t| Some((&t.name, t.output.as_ref()?)));
+    let outputs: std::collections::BTreeMap<_, _> = said.collect();
     let mut tools: Vec<_> = tools
         .iter()
         .map(|t| [&t.name, &t.path, &t.version, &t.sha256])
         .collect();
     tools.sort_unstable();
     hasher.texts(&tools.concat());
+    for (name, output) in outputs {
+        hasher.framed(name.as_bytes());
+        hasher.framed(output.as_bytes());
+    }
     hasher.finish()
 }
 
@@ -256,6 +262,7 @@ mod tests {
             name: "cc".into(),
             path: "/usr/bin/cc".into(),
             version: "14".into(),
+            output: None,
             sha256: "00".into(),
         };
         let whole = unit_digest(&unit(), std::slice::from_ref(&tool));

@@ -101,6 +101,8 @@ impl Draft {
         })?;
         let line = to_line(&manifest, || "the manifest".to_owned())?;
         create_synced(&to.manifest(), &line)?;
+        let digest = format!("{}  manifest.json\n", sha256_hex(&line));
+        create_synced(&to.manifest_digest(), digest.as_bytes())?;
         sync_folders_below(to.path())
     }
 

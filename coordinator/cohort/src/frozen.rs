@@ -27,6 +27,8 @@ pub struct Frozen {
     manifest: Manifest,
     cases: Vec<Case>,
     additions: Vec<Addition>,
+    /// What `manifest.sha256` says.
+    written_manifest: Option<String>,
     /// Digests of `manifest.json` and of each addition's file.
     chain: Vec<String>,
 }
@@ -64,6 +66,7 @@ impl Frozen {
             manifest,
             cases,
             additions: Vec::new(),
+            written_manifest: written_manifest(dir)?,
             chain: vec![sha256_hex(&bytes)],
         };
         frozen.read_additions()?;
@@ -75,6 +78,12 @@ impl Frozen {
     #[must_use]
     pub fn dir(&self) -> &CohortDir {
         &self.dir
+    }
+
+    /// The digest that `manifest.json` was written with; `None` for cohorts that are older than its file.
+    #[must_use]
+    pub fn written_manifest(&self) -> Option<&str> {
+        self.written_manifest.as_deref()
     }
 
     /// The manifest.
@@ -296,6 +305,16 @@ impl Snapshot {
         };
         self.frozen.state(&self.records.records).map_err(failed)
     }
+}
+
+/// The first word of `manifest.sha256`, as `sha256sum` writes and reads it.
+fn written_manifest(dir: &CohortDir) -> Result<Option<String>, CohortError> {
+    let path = dir.manifest_digest();
+    if !path.exists() {
+        return Ok(None);
+    }
+    let text = fs_err::read_to_string(path)?;
+    Ok(Some(text.split_whitespace().next().unwrap_or_default().to_owned()))
 }
 
 fn read_cases(dir: &CohortDir, manifest: &Manifest) -> Result<Vec<Case>, CohortError> {

@@ -33,6 +33,12 @@ impl CohortDir {
         self.0.join("manifest.json")
     }
 
+    /// `manifest.sha256`: the digest of `manifest.json`, in the form of `sha256sum`.
+    #[must_use]
+    pub fn manifest_digest(&self) -> PathBuf {
+        self.0.join("manifest.sha256")
+    }
+
     /// `cases.jsonl`.
     #[must_use]
     pub fn cases(&self) -> PathBuf {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use target_api::Machine;
+use target_api::{Machine, Tool};
 
 use crate::digest::sha256_file;
 use crate::error::CohortError;
@@ -58,6 +58,8 @@ pub fn verify(frozen: &Frozen) -> Result<Vec<Difference>, CohortError> {
             .into_owned()
     };
     for (number, sha256) in (0..).zip(frozen.chain()) {
+        let written = frozen.written_manifest().filter(|_| number == 0);
+        let sha256 = written.unwrap_or(sha256);
         let path = if number == 0 {
             dir.manifest()
         } else {
@@ -83,7 +85,9 @@ pub fn verify(frozen: &Frozen) -> Result<Vec<Difference>, CohortError> {
     Ok(differences)
 }
 
-/// Entries of the machine's class that differ, as `machine.<entry>`, and tools whose digest differs, as `tool.<name>`.
+/// Entries of the machine's class that differ, as `machine.<entry>`, tools whose digest differs, as `tool.<name>`, and of
+/// those that are the same files, what they say of themselves, as `tool.<name>.output`: a wrapper stays what it was when the
+/// compiler behind it changes.
 #[must_use]
 pub fn machine_differences(frozen: &Machine, now: &Machine) -> Vec<Difference> {
     let tools = |machine: &Machine| -> BTreeMap<String, String> {
@@ -95,7 +99,37 @@ pub fn machine_differences(frozen: &Machine, now: &Machine) -> Vec<Difference> {
     };
     let mut differences = map_differences("machine.", &frozen.class, &now.class);
     differences.extend(map_differences("tool.", &tools(frozen), &tools(now)));
+    let same = |tool: &&Tool| now.tool(&tool.name).is_some_and(|other| other.sha256 == tool.sha256);
+    let said = frozen.tools.iter().filter(same).filter_map(|tool| {
+        let other = now.tool(&tool.name)?;
+        let (expected, found) = first_difference(tool, other)?;
+        Some(Difference {
+            name: format!("tool.{}.output", tool.name),
+            expected,
+            found,
+        })
+    });
+    differences.extend(said);
     differences
+}
+
+/// The first line in which two tools say something else of themselves. Of one that was frozen with its first line alone only
+/// that is known.
+fn first_difference(frozen: &Tool, now: &Tool) -> Option<(Option<String>, Option<String>)> {
+    if frozen.version != now.version {
+        return Some((Some(frozen.version.clone()), Some(now.version.clone())));
+    }
+    let (mut frozen, mut now) = (
+        frozen.output.as_ref()?.lines(),
+        now.output.as_deref().unwrap_or(&now.version).lines(),
+    );
+    loop {
+        match (frozen.next(), now.next()) {
+            (None, None) => return None,
+            (a, b) if a == b => {}
+            (a, b) => return Some((a.map(str::to_owned), b.map(str::to_owned))),
+        }
+    }
 }
 
 /// The first line in which a definition differs from the frozen one.

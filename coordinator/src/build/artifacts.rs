@@ -159,6 +159,8 @@ pub(super) fn put_first(
 /// its successor.
 pub(crate) fn remove_leftovers(dir: &CohortDir, shard: Option<ShardId>) -> std::io::Result<()> {
     let suffix = work_suffix(shard);
+    // Somebody may have deleted them to make room: they are built again.
+    fs::create_dir_all(dir.artifacts())?;
     for entry in fs::read_dir(dir.artifacts())? {
         let entry = entry?;
         let name = entry.file_name().to_string_lossy().into_owned();

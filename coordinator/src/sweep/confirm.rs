@@ -65,12 +65,13 @@ pub(super) fn next_confirmation(
     (!cases.is_empty()).then(|| (Growth::Confirmation { cases, rounds }, reasons.join("; ")))
 }
 
-/// The case with the smallest median ratio, of equal ones the first of the cohort.
+/// The case with the smallest median ratio, of equal ones the control, then the first of the cohort: as in reports.
 fn winner<'a>(frozen: &'a Frozen, ranking: &Ranking<'a>) -> Option<&'a Case> {
     let best = ranking.cases.first()?.ratio.point;
     let equal = ranking.cases.iter().take_while(|one| one.ratio.point <= best);
     let equal: HashSet<&str> = equal.map(|one| one.case.name.as_str()).collect();
-    frozen.cases().find(|case| equal.contains(case.name.as_str()))
+    let control = ranking.control.filter(|control| equal.contains(control.name.as_str()));
+    control.or_else(|| frozen.cases().find(|case| equal.contains(case.name.as_str())))
 }
 
 /// The same plan from the same units, under another name. It predicts nothing: its estimates are those of the other.

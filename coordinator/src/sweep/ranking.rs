@@ -14,7 +14,7 @@ pub struct Ranked<'a> {
     /// Pairs that were measured.
     pub pairs: usize,
     /// Median of case / control over all pairs, with its 95 % interval; below 1 is faster than the control. Pairs are
-    /// taken as independent.
+    /// taken as independent. The control's own is exactly 1, as in reports: what it measured beside itself is noise.
     pub ratio: MedianInterval,
 }
 
@@ -48,7 +48,8 @@ pub(super) fn rankings<'a>(frozen: &'a Frozen, state: &State<'a>) -> Vec<Ranking
             .cases()
             .iter()
             .filter(|case| case.case.workload == workload && !confirmations.contains_key(case.case.name.as_str()));
-        let (mut cases, ratios): (Vec<_>, Vec<_>) = own.filter_map(ranked).unzip();
+        let (mut cases, ratios): (Vec<_>, Vec<_>) =
+            own.filter_map(|case| ranked(case, entry.control.as_deref())).unzip();
         cases.sort_by(|a, b| {
             let by_ratio = a.ratio.point.total_cmp(&b.ratio.point);
             by_ratio.then_with(|| a.case.name.cmp(&b.case.name))
@@ -67,23 +68,29 @@ pub(super) fn rankings<'a>(frozen: &'a Frozen, state: &State<'a>) -> Vec<Ranking
     each.collect()
 }
 
-fn ranked<'a>(state: &CaseState<'a>) -> Option<(Ranked<'a>, Vec<f64>)> {
+fn ranked<'a>(state: &CaseState<'a>, control: Option<&str>) -> Option<(Ranked<'a>, Vec<f64>)> {
     if state.outcome() != Some(Outcome::Correct) {
         return None;
     }
-    let rounds = state.latest()?.correct();
-    let pairs: Vec<_> = rounds
-        .filter_map(|(_, round)| match round.outcome {
-            RunOutcome::Correct { measurement } => Some(pairs_of(measurement)),
-            _ => None,
-        })
-        .flatten()
+    let measurements = state.latest()?.correct().filter_map(|(_, round)| match round.outcome {
+        RunOutcome::Correct { measurement } => Some(measurement),
+        _ => None,
+    });
+    let measurements: Vec<_> = measurements.collect();
+    let pairs: Vec<_> = measurements
+        .iter()
+        .flat_map(|measurement| pairs_of(measurement))
         .collect();
     let ratios = PairedRatios::new(&pairs).ok()?;
+    let mut ratio = ratios.interval(Level::P95);
+    let beside_itself = measurements.iter().any(|measurement| !measurement.pairs().is_empty());
+    if beside_itself && control == Some(state.case.name.as_str()) {
+        (ratio.point, ratio.lower, ratio.upper) = (1.0, 1.0, 1.0);
+    }
     let ranked = Ranked {
         case: state.case,
         pairs: ratios.pairs(),
-        ratio: ratios.interval(Level::P95),
+        ratio,
     };
     Some((ranked, ratios.ratios().to_vec()))
 }

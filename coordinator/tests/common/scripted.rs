@@ -232,6 +232,8 @@ pub struct Scene {
     pub target: Scripted,
     pub machine: Machine,
     pub measure: Measure,
+    /// The control's script.
+    pub control: &'static str,
 }
 
 impl Scene {
@@ -270,6 +272,7 @@ impl Scene {
                 confirm: 0,
             },
             folder: None,
+            control: "VALUE=100",
         }
     }
 
@@ -316,7 +319,7 @@ impl Scene {
 
     /// Freezes `control` and these cases.
     pub fn freeze(&self, cases: &[(&str, &str)]) {
-        let control = [("control", "VALUE=100")];
+        let control = [("control", self.control)];
         let cases: NewCases = control
             .iter()
             .chain(cases)

@@ -24,8 +24,11 @@ pub struct Tool {
     pub name: String,
     /// Absolute path, links resolved.
     pub path: String,
-    /// First line of its version.
+    /// First line of what it says of itself.
     pub version: String,
+    /// Everything that it says of itself, without space at the ends, where that is more than the first line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<String>,
     /// SHA-256 of the file.
     pub sha256: String,
 }

@@ -98,6 +98,10 @@ impl Reading {
         }
         match &captured.check {
             Some(check) if check.exit_code == Some(0) => Ok(Verdict::Correct),
+            // What shells and `env` say of a program that is not there or can't be started: it accuses nobody.
+            Some(check) if matches!(check.exit_code, Some(126 | 127)) => {
+                Err(Malformed(format!("the check could not run: {}", self::how(check))))
+            }
             Some(check) => incorrect(format!("the check says no: {}", self::how(check))),
             None if self.checks => Err(Malformed("the check did not run".to_owned())),
             None => Ok(Verdict::Correct),

@@ -73,6 +73,7 @@ fn host() -> Option<(Host, Vec<Tool>)> {
         name: "compiler".to_owned(),
         path: cc,
         version,
+        output: None,
         sha256: "00".to_owned(),
     };
     Some((host, vec![tool]))
@@ -322,6 +323,7 @@ fn the_class_is_what_must_not_change() {
             name: "compiler".to_owned(),
             path: "/usr/bin/cc".to_owned(),
             version: "cc 1".to_owned(),
+            output: None,
             sha256: "ab".to_owned(),
         };
         change(&mut host, &mut tool);

@@ -17,6 +17,7 @@ fn the_whole_folder() {
         "cases.jsonl",
         "inputs",
         "manifest.json",
+        "manifest.sha256",
         "records",
         "sources",
     ];

@@ -70,6 +70,7 @@ pub(crate) fn machine() -> Machine {
         name: "compiler".into(),
         path: "/usr/bin/cc".into(),
         version: "14".into(),
+        output: None,
         sha256: "ab".into(),
     };
     Machine {

@@ -41,6 +41,23 @@ fn one_byte_anywhere() {
     }
 }
 
+/// Whoever opens the cohort afterwards has only the edited file and its digest.
+#[test]
+fn a_manifest_that_was_edited_before_it_was_read() {
+    let (_folder, frozen) = made::frozen();
+    let dir = frozen.dir();
+    let text = fs_err::read_to_string(dir.manifest()).unwrap();
+    let edited = text.replacen("\"rounds\":", "\"rounds\":1", 1);
+    assert_ne!(edited, text);
+    fs_err::write(dir.manifest(), edited).unwrap();
+    expect(&Frozen::open(dir).unwrap(), "manifest.json", true, true);
+    fs_err::write(dir.manifest(), text).unwrap();
+    assert_eq!(verify(&Frozen::open(dir).unwrap()).unwrap(), []);
+    // Cohorts that were frozen before the digest was kept are what they are.
+    fs_err::remove_file(dir.manifest_digest()).unwrap();
+    assert_eq!(verify(&Frozen::open(dir).unwrap()).unwrap(), []);
+}
+
 #[test]
 fn files_that_were_added() {
     let (_folder, frozen) = made::frozen();
@@ -108,6 +125,20 @@ fn machines() {
     ];
     assert_eq!(machine_differences(&frozen, &now), expected);
     assert_eq!(expected[1].to_string(), "`machine.driver`: expected nothing, found 1");
+
+    // The same wrapper before another compiler.
+    let said = |version: &str, output: Option<&str>| {
+        let mut machine = made::machine();
+        machine.tools[0].version = version.to_owned();
+        machine.tools[0].output = output.map(str::to_owned);
+        machine
+    };
+    let found = |now: &target_api::Machine| machine_differences(&said("nvcc", Some("nvcc\n12.1")), now);
+    assert_eq!(found(&said("nvcc", Some("nvcc\n12.1"))), []);
+    let output = |expected, found| [difference("tool.compiler.output", Some(expected), found)];
+    assert_eq!(found(&said("nvcc", Some("nvcc\n12.9"))), output("12.1", Some("12.9")));
+    assert_eq!(found(&said("nvcc", None)), output("12.1", None));
+    assert_eq!(found(&said("gcc", Some("gcc\n12.1"))), output("nvcc", Some("gcc")));
 }
 
 #[test]
