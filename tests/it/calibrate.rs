@@ -230,3 +230,146 @@ fn a_database_is_written_and_read_back_and_foreign_samples_are_imported() {
         .collect();
     assert_eq!(new, [12.0, 282.0, 66.0]);
 }
+
+/// A product on the CPU, with packed operands and one block.
+fn cpu_definition(workload: &str, unrolls: &str) -> String {
+    format!(
+        r#"
+target = "cpu"
+control = "plain"
+
+[cpu]
+threads = 1
+
+[[workload]]
+{workload}
+
+[[case]]
+name = "plain"
+plan = {{ "*.unroll" = 4, "*.inner" = 1, "*.rows" = 1, "*.activations" = "packed", "*.staging" = "streamed" }}
+[[case]]
+name = "copied"
+like = "plain"
+plan = {{ "*.staging" = "complete" }}
+
+[explore]
+vary = [{{ from = "plain", attribute = "*.unroll", values = {unrolls} }}]
+
+[measure]
+rounds = 2
+pairs = 1
+finalists = 0
+confirm = 0
+"#
+    )
+}
+
+#[test]
+fn the_prices_of_a_cpu_are_fitted_to_its_phases_and_put_in_force() {
+    let bench = Bench::new();
+    let drawn = "name = \"gemm\"\ndrawn = { count = 3, seed = 2, extents = { rows = [24, 64], inner = [32, 96], \
+                 columns = [32, 96] } }";
+    let other = "name = \"other\"\nkind = \"gemm\"\nrows = 90\ninner = 144\ncolumns = 208";
+    bench.define("fit", &cpu_definition(drawn, "[8]"));
+    bench.define("held-out", &cpu_definition(other, "[2, 16]"));
+    bench.expect(0, &["sweep", "cohorts/fit.toml", "cohorts/held-out.toml"]);
+    let found = bench.json(&[
+        "calibrate",
+        "--fit",
+        "cohorts/fit",
+        "--holdout",
+        "cohorts/held-out",
+        "--estimate",
+        "analytic",
+        "--output",
+        "costs.toml",
+        "--format",
+        "json",
+    ]);
+    assert_eq!(found["unit"], "ns", "{found:#}");
+    let family = |name: &str| {
+        let families = found["families"].as_array().unwrap();
+        families.iter().find(|family| family["family"] == name).unwrap()
+    };
+    // Three products, of each three plans whose product is a kernel; all pack, and one of each copies.
+    for (name, keys, samples) in [("gemm", 9, 18), ("pack", 3, 18), ("copy", 3, 6)] {
+        let own = family(name);
+        assert_eq!(own["keys"], keys, "{own:#}");
+        // What was interrupted is left out and counted.
+        assert!(own["samples"].as_u64() <= Some(samples), "{own:#}");
+    }
+    assert_eq!(family("gelu")["keys"], 0);
+    let point = &family("gemm")["points"][0]["arguments"];
+    assert!(point["calls"].as_u64() > Some(0), "{point}");
+    let judged = found["judgements"].as_array().unwrap();
+    let analytic = judged.iter().find(|own| own["estimate"] == "analytic").unwrap();
+    assert_eq!(analytic["cases"], 4, "{analytic:#}");
+    assert!(
+        analytic["new"]["median_ratio"]["point"].as_f64() > Some(0.0),
+        "{analytic:#}"
+    );
+    assert!(found["headline"]["before"].as_f64() >= Some(1.0), "{found:#}");
+    assert_eq!(found["unjudged"], serde_json::json!([]));
+
+    // Both cohorts' own reports show it after the next analysis.
+    for (cohort, side) in [("fit", "this cohort fitted"), ("held-out", "this cohort held out")] {
+        bench.expect(0, &["analyze", &format!("cohorts/{cohort}")]);
+        let read = |file: &str| fs_err::read_to_string(bench.path(&format!("reports/{cohort}/{file}"))).unwrap();
+        let (report, page) = (read("report.md"), read("report.html"));
+        for word in [
+            "## Calibration",
+            side,
+            "../../costs-report/predicted-gemm.svg",
+            "95 % interval",
+        ] {
+            assert!(report.contains(word), "`{word}` is not in\n{report}");
+        }
+        assert!(page.contains("id=\"calibration\"") && page.contains("../../costs-report/calibration.md"));
+        assert!(bench.path("costs-report/predicted-gemm.svg").is_file());
+    }
+
+    // In force, it is frozen with its digest, and plans have other estimates.
+    bench.expect(
+        0,
+        &["freeze", "cohorts/held-out.toml", "--costs", "costs.toml", "--new"],
+    );
+    let read =
+        |cohort: &str, file: &str| fs_err::read_to_string(bench.path(&format!("cohorts/{cohort}/{file}"))).unwrap();
+    let manifest: Value = serde_json::from_str(&read("held-out-2", "manifest.json")).unwrap();
+    assert_eq!(manifest["costs"]["sha256"], found["new"]["sha256"]);
+    assert_ne!(read("held-out-2", "cases.jsonl"), read("held-out", "cases.jsonl"));
+    bench.expect(
+        0,
+        &[
+            "check",
+            "cohorts/held-out",
+            "--max-regret",
+            "100",
+            "--costs",
+            "costs.toml",
+        ],
+    );
+    // A price below zero is none: the plans are counted and named, and judge nothing.
+    let text = fs_err::read_to_string(bench.path("costs.toml")).unwrap();
+    let (head, tail) = text.split_once("[pack.terms]").unwrap();
+    let (bytes, rest) = tail.trim_start().split_once('\n').unwrap();
+    let broken = format!("{head}[pack.terms]\nbytes = {{ of = \"bytes\", cycles = -1000 }}\n{rest}");
+    assert!(bytes.starts_with("bytes"), "{bytes}");
+    fs_err::write(bench.path("broken.toml"), broken).unwrap();
+    let (_, stderr) = bench.expect(
+        2,
+        &[
+            "check",
+            "cohorts/held-out",
+            "--max-regret",
+            "1.05",
+            "--estimate",
+            "analytic",
+            "--costs",
+            "broken.toml",
+        ],
+    );
+    for word in ["does not judge 4 held-out plans", "`plain`", "no price of `pack`"] {
+        assert!(stderr.contains(word), "`{word}` is not in\n{stderr}");
+    }
+}
