@@ -14,8 +14,8 @@ use crate::isa::Isa;
 const FLOAT: f64 = 4.0;
 /// Bytes of a cache line: what a strided step brings in, however little it uses.
 const LINE: f64 = 64.0;
-/// Cycles per vector of weights beside the polynomial: load, subtract, clamp, round, shift, add up, store. Measured in L1
-/// on a Zen 3 guest with AVX2, together with the polynomial: see the test of the exponential.
+/// Cycles per vector of weights beside the polynomial: load, subtract, clamp, round, shift, add up, store. Counted
+/// from the instructions, not fitted.
 const WEIGHT_CYCLES: f64 = 3.0;
 /// Cycles per vector and degree of the polynomial: one multiply-add, half of it hidden.
 const DEGREE_CYCLES: f64 = 0.5;
