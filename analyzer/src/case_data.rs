@@ -97,7 +97,7 @@ impl Chosen {
 pub struct Pair {
     /// The round, from 0.
     pub round: u32,
-    /// Value of the case that is compared: in the objective's unit, or one over it; see [`Objective::shown`].
+    /// Value of the case that is compared: in the objective's unit, or one over it; see [`crate::objective::Objective::shown`].
     pub case: f64,
     /// Value of the control, in the same unit; where values do not vary and no control is run beside the case, the
     /// median of the control's own values.
@@ -139,9 +139,9 @@ impl Pair {
 /// One model's prediction for one case.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Prediction {
-    /// The predicted value: less is better. In the objective's unit it is what is compared, see [`Objective::shown`].
+    /// The predicted value: less is better. In the objective's unit it is what is compared, see [`crate::objective::Objective::shown`].
     pub value: f64,
-    /// Its unit; [`SCORE`] when only the order means anything.
+    /// Its unit; [`crate::dataset::SCORE`] when only the order means anything.
     pub unit: String,
     /// When it was made.
     pub moment: Moment,

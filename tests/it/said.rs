@@ -213,10 +213,11 @@ fn a_probe_that_says_something_else_is_a_difference() {
     bench.expect(0, &["freeze", "cohorts/script.toml"]);
     bench.expect(0, &["verify", "cohorts/script"]);
     fs_err::write(&said, "nvcc\nrelease 12.9\n").unwrap();
-    let (_, stderr) = bench.expect(4, &["verify", "cohorts/script"]);
+    let (stdout, stderr) = bench.expect(4, &["verify", "cohorts/script"]);
+    let said = format!("{stdout}{stderr}");
     assert!(
-        stderr.contains("tool.compiler.output") && stderr.contains("release 12.1") && stderr.contains("release 12.9"),
-        "{stderr}"
+        said.contains("tool.compiler.output") && said.contains("release 12.1") && said.contains("release 12.9"),
+        "{said}"
     );
     let (_, stderr) = bench.expect(4, &["run", "cohorts/script"]);
     assert!(stderr.contains("tool.compiler.output"), "{stderr}");
