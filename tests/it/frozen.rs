@@ -13,9 +13,13 @@ const RUN: &str = "run = [\"./run.sh\", \"{n}\"]";
 /// This program with a byte more: it does the same and is another one.
 fn another_program(bench: &Bench) -> std::path::PathBuf {
     let path = bench.path("another layout-sweep");
-    fs_err::copy(env!("CARGO_BIN_EXE_layout-sweep"), &path).unwrap();
-    let mut file = fs_err::OpenOptions::new().append(true).open(&path).unwrap();
-    file.write_all(b"\n").unwrap();
+    // Written by another process: a file that this one has open for writing is busy in whatever other tests fork just then.
+    let write = "cat \"$1\" > \"$2\" && echo >> \"$2\" && chmod +x \"$2\"";
+    let status = Command::new("/bin/sh")
+        .args(["-c", write, "write", env!("CARGO_BIN_EXE_layout-sweep")])
+        .arg(&path)
+        .status();
+    assert!(status.unwrap().success());
     path
 }
 
