@@ -119,15 +119,22 @@ fn first_difference(frozen: &Tool, now: &Tool) -> Option<(Option<String>, Option
     if frozen.version != now.version {
         return Some((Some(frozen.version.clone()), Some(now.version.clone())));
     }
-    let (mut frozen, mut now) = (
-        frozen.output.as_ref()?.lines(),
-        now.output.as_deref().unwrap_or(&now.version).lines(),
-    );
+    let now = now.output.as_deref().unwrap_or(&now.version);
+    let (_, frozen, now) = first_differing(frozen.output.as_ref()?.lines(), now.lines())?;
+    Some((frozen.map(str::to_owned), now.map(str::to_owned)))
+}
+
+/// The number, from 1, of the first line that is not the same in both, and that line of each; `None` where one has ended.
+fn first_differing<'a>(
+    mut frozen: impl Iterator<Item = &'a str>,
+    mut now: impl Iterator<Item = &'a str>,
+) -> Option<(usize, Option<&'a str>, Option<&'a str>)> {
+    let mut line = 1;
     loop {
         match (frozen.next(), now.next()) {
             (None, None) => return None,
-            (a, b) if a == b => {}
-            (a, b) => return Some((a.map(str::to_owned), b.map(str::to_owned))),
+            (a, b) if a == b => line += 1,
+            (a, b) => return Some((line, a, b)),
         }
     }
 }
@@ -146,24 +153,13 @@ pub struct LineDifference {
 /// The first difference between the frozen definition and `text`; `None` when they are the same to the byte.
 #[must_use]
 pub fn definition_difference(manifest: &Manifest, text: &str) -> Option<LineDifference> {
-    if manifest.definition == text {
-        return None;
-    }
     // With their ends, so that a lost last newline or a changed line end is a difference as well.
-    let (mut frozen, mut now) = (manifest.definition.split_inclusive('\n'), text.split_inclusive('\n'));
-    let mut line = 1;
-    loop {
-        match (frozen.next(), now.next()) {
-            (a, b) if a == b && a.is_some() => line += 1,
-            (a, b) => {
-                return Some(LineDifference {
-                    line,
-                    frozen: a.map(str::to_owned),
-                    now: b.map(str::to_owned),
-                });
-            }
-        }
-    }
+    let (line, frozen, now) = first_differing(manifest.definition.split_inclusive('\n'), text.split_inclusive('\n'))?;
+    Some(LineDifference {
+        line,
+        frozen: frozen.map(str::to_owned),
+        now: now.map(str::to_owned),
+    })
 }
 
 fn map_differences(prefix: &str, frozen: &BTreeMap<String, String>, now: &BTreeMap<String, String>) -> Vec<Difference> {
