@@ -74,23 +74,19 @@ fn the_expanded_estimate_is_the_published_one_in_its_exchange() {
     assert_eq!(independent.exchange, [7_512, 4_008, 34_008, 13_920]);
 }
 
-/// Published 194,556, with 51,757 cycles of exchange. With the published gather ours is within 1.5 %; with our own it is
-/// 1.75 % low: 1,742 cycles are the gather, 1,662 work that is modelled low in every estimate (142,799 published).
+/// Published 194,556, with 51,757 cycles of exchange. What is missing: 1,742 cycles are the gather, 996 work that is
+/// modelled low in every estimate (142,799 published).
 #[test]
-fn the_placed_estimate_misses_by_the_gather() {
+fn the_placed_estimate_is_the_published_one_within_1_5_percent() {
     let program = program(UP, DOWN);
     let (phases, segments) = (traffic::phases(&program), work::segments(&program));
     let expanded = estimate::expanded(&phases, &segments, &costs::builtin("sweep").unwrap(), true).unwrap();
     let placed = |gather| expanded.placed(&[7_048, 3_779, gather, 7_991]);
     let off = |cycles: usize| cycles as f64 / 194_556.0 - 1.0;
-    assert!(off(placed(32_939)).abs() < 0.015, "{}", off(placed(32_939)));
-    assert!(
-        (-0.018..-0.015).contains(&off(placed(31_197))),
-        "{}",
-        off(placed(31_197))
-    );
+    assert!(off(placed(31_197)).abs() < 0.015, "{}", off(placed(31_197)));
+    assert!(off(placed(32_939)).abs() < 0.006, "{}", off(placed(32_939)));
     let work: usize = expanded.work.iter().sum();
     let (gather, rest) = (32_939 - 31_197, 142_799 - work);
     assert_eq!(194_556 - placed(31_197), gather + rest);
-    assert_eq!((gather, rest), (1_742, 1_662));
+    assert_eq!((gather, rest), (1_742, 996));
 }

@@ -62,9 +62,8 @@ fn sample(call: &CallProfile) -> KernelSample {
             let copy = Copy {
                 panels: own("panels"),
                 panel_bytes: own("panel_bytes"),
-                contiguous: false,
             };
-            let calls = copy.strided_calls();
+            let calls = copy.calls();
             named(Kernel::CopyExecuted, calls, &[copy.panels * copy.panel_bytes / calls])
         }
         // A kernel of a later version: its arguments as they are.
