@@ -166,7 +166,6 @@ fn gemm(program: &Program, at: usize) -> Segment {
 
 fn reduce(program: &Program, at: usize, all: &[Intersection], stage: usize) -> Segment {
     let mut segment = Segment::new(at);
-    let s = &program.products[at].shards;
     for x in all {
         let calls = &mut segment.calls[x.owner];
         if stage == 0 && x.seed_is_local {
