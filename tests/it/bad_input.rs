@@ -36,8 +36,8 @@ fn unknown_words() {
         &["`gem`", "`gemm`", "siglip-mlp"],
     );
     refused(
-        &with("\"gemm.height\" = 6", "\"gemm.hight\" = 6"),
-        &["gemm.hight", "gemm.height"],
+        &with("\"gemm.unroll\" = 4", "\"gemm.unrol\" = 4"),
+        &["gemm.unrol", "gemm.unroll"],
     );
     refused(&with("threads = 1", "treads = 1"), &["treads", "threads"]);
 }
@@ -55,10 +55,11 @@ fn a_control_that_is_not_there() {
 
 #[test]
 fn a_control_that_the_target_refuses() {
-    refused(
-        &with("\"gemm.height\" = 6", "\"gemm.height\" = 7"),
-        &["registers", "nearest legal"],
-    );
+    // 14 sums, 2 held vectors and one more are 17 registers of AVX2, which has 16; AVX-512 has 32.
+    let shape = with("\"gemm.unroll\" = 4", "\"gemm.height\" = 7, \"gemm.width\" = 16");
+    let pinned = shape.replacen("threads = 1", "threads = 1\nisa = \"avx2\"", 1);
+    assert_ne!(pinned, shape);
+    refused(&pinned, &["registers", "nearest legal"]);
 }
 
 #[test]

@@ -104,11 +104,12 @@ fn constrain(builder: &mut Builder, name: &str, e: Extents, isa: Isa) {
     }
 }
 
-/// The plan that is taken where nothing is said: blocks of about 64 queries over whole heads, keys as given, values in
+/// The plan that is taken where nothing is said: the usual kernel of the instruction set with as many rows as leave no last
+/// tile half empty, blocks of about 64 queries over whole heads, keys as given, values in
 /// panels, all scores kept. Legal for every attention that has a space.
 #[must_use]
 pub fn default_plan(extents: Extents, settings: &Settings) -> AttentionPlan {
-    let query_panel = 2 * settings.isa.lanes();
+    let query_panel = settings.isa.usual_width();
     let most = rules::MOST_SCORES / u64::from(extents.keys.max(1));
     let block = u32::try_from(most.min(64)).unwrap_or(64).max(query_panel);
     let geometry = AttentionGeometry {
@@ -118,8 +119,8 @@ pub fn default_plan(extents: Extents, settings: &Settings) -> AttentionPlan {
         key_splits: 1,
         key_blocks: 1,
         query_panel,
-        key_height: 6,
-        value_height: 6,
+        key_height: settings.isa.usual_height(extents.keys),
+        value_height: settings.isa.usual_height(extents.value_width),
         unroll: 4,
         inside: Inside::Qk,
         keys: Layout::RowMajor,

@@ -163,8 +163,8 @@ fn in_order_of_attributes(product: &Product, is_last: bool, isa: Isa) -> Vec<(&'
     list
 }
 
-/// The plan that is taken where nothing is said: one block for each worker, all inner steps at once, packed operands,
-/// no prefetch, element-wise steps as passes. Legal for every workload that has a space.
+/// The plan that is taken where nothing is said: the usual kernel of the instruction set with as many rows as leave no panel
+/// half empty, one block for each worker, all inner steps at once, packed operands, no prefetch, element-wise steps as passes. Legal for every workload that has a space.
 #[must_use]
 pub fn default_plan(products: &[Product], settings: &Settings) -> CpuPlan {
     let gemms = products
@@ -178,7 +178,7 @@ pub fn default_plan(products: &[Product], settings: &Settings) -> CpuPlan {
 }
 
 fn default_gemm(product: &Product, settings: &Settings) -> GemmGeometry {
-    let height = 6;
+    let height = settings.isa.usual_height(product.extents.tokens);
     let rows = panels(product.extents.tokens, height)
         .min(settings.threads)
         .clamp(1, MOST_ROW_BLOCKS);
@@ -188,7 +188,7 @@ fn default_gemm(product: &Product, settings: &Settings) -> GemmGeometry {
         columns: 1,
         inner: 1,
         height,
-        width: 2 * settings.isa.lanes(),
+        width: settings.isa.usual_width(),
         unroll: 8,
         order: Order::Rkc,
         inside: Inside::Cr,
