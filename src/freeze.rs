@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use cohort::{CohortDir, CohortError, Frozen};
 use coordinator::ExitCode;
+use planner::definition::{changed_line, same_meaning};
 use planner::select::Selection;
 use serde::Serialize;
 
@@ -73,7 +74,7 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
 
 /// Where the cohort of a definition is or may be.
 struct Search {
-    /// Those that were frozen from this definition, the newest last, and whether its text was this very one.
+    /// Those that were frozen from this definition, the newest last, and whether it said the same then.
     cohorts: Vec<(Frozen, bool)>,
     /// The first folder that is free.
     free: PathBuf,
@@ -83,19 +84,19 @@ struct Search {
 }
 
 impl Search {
-    /// Takes the newest one that was frozen from this very text.
+    /// Takes the newest one that was frozen from a text that says the same.
     fn same(&mut self) -> Option<Frozen> {
         let at = self.cohorts.iter().rposition(|(_, same)| *same)?;
         Some(self.cohorts.remove(at).0)
     }
 }
 
-/// The cohort that was frozen from this very text, if there is one and no new one is wanted.
+/// The cohort that was frozen from a text that says the same, if there is one and no new one is wanted.
 pub(crate) fn find(definition: &Path, place: &Place) -> Result<Option<Frozen>, Failure> {
     Ok(search(definition, place)?.same().filter(|_| !place.new))
 }
 
-/// The cohort that was frozen from this text: an existing one, or a new one, whose cases are shown to `check` before
+/// The cohort that was frozen from what this text says: an existing one, or a new one, whose cases are shown to `check` before
 /// anything is written. Says whether it is new.
 pub(crate) fn open_or_freeze(
     definition: &Path,
@@ -105,10 +106,11 @@ pub(crate) fn open_or_freeze(
     let mut found = search(definition, place)?;
     if !place.new {
         if let Some(frozen) = found.same() {
+            tell_layout(definition, &frozen, &found.text);
             return Ok((frozen, false));
         }
         if let Some((newest, _)) = found.cohorts.last() {
-            return Err(if newest.manifest().definition == found.text {
+            return Err(if says_the_same(newest, &found.text) {
                 repriced(newest, found.costs.as_ref())
             } else {
                 edited(definition, newest, &found.text)
@@ -130,6 +132,23 @@ pub(crate) fn open_or_freeze(
             None => Err(failure),
         },
         Err(failure) => Err(failure),
+    }
+}
+
+/// Whether a cohort was frozen from what `text` says, be it commented and spaced otherwise.
+fn says_the_same(frozen: &Frozen, text: &str) -> bool {
+    let written = &frozen.manifest().definition;
+    written == text || same_meaning(written, text)
+}
+
+/// Says that the definition looks otherwise than the frozen one, though it means the same.
+fn tell_layout(definition: &Path, frozen: &Frozen, text: &str) {
+    if frozen.manifest().definition != text {
+        output::narrate(&format!(
+            "note: comments or spacing of `{}` were edited after `{}` was frozen from it; what it says is the same",
+            definition.display(),
+            frozen.dir().path().display()
+        ));
     }
 }
 
@@ -157,7 +176,7 @@ fn search(definition: &Path, place: &Place) -> Result<Search, Failure> {
         let origin = Path::new(&frozen.manifest().origin.definition_path);
         if origin.file_name() == definition.file_name() {
             let costs = frozen.manifest().costs.as_ref().map(|costs| costs.sha256.clone());
-            let same = frozen.manifest().definition == found.text && costs == found.costs.as_ref().map(Costs::digest);
+            let same = says_the_same(&frozen, &found.text) && costs == found.costs.as_ref().map(Costs::digest);
             found.cohorts.push((frozen, same));
         } else if number == 1 {
             let (folder, origin) = (found.free.display(), origin.display());
@@ -250,7 +269,7 @@ fn repriced(frozen: &Frozen, costs: Option<&Costs>) -> Failure {
 fn edited(definition: &Path, frozen: &Frozen, text: &str) -> Failure {
     let dir = frozen.dir().path().display();
     let (definition, manifest) = (definition.display(), frozen.manifest());
-    let change = planner::definition::changed_line(&manifest.definition, text).map_or_else(
+    let change = changed_line(&manifest.definition, text).map_or_else(
         || "only its line endings differ".to_owned(),
         |(line, old, new)| format!("line {line} was `{old}` and is `{new}`"),
     );

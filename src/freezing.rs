@@ -36,8 +36,14 @@ pub(crate) fn freeze(planning: &Planning, selection: &Selection, path: &Path) ->
             .map(|costs| (costs.file.clone(), costs.table.text())),
         binary: launcher()?.binary,
     };
-    coordinator::freeze(path, request)
-        .map_err(|error| Failure::because(ExitCode::Usage, format!("`{}` can't be frozen", path.display()), error))
+    coordinator::freeze(path, request).map_err(|error| {
+        let (code, help) = (error.exit_code(), error.help());
+        let failure = Failure::because(code, format!("`{}` can't be frozen", path.display()), error);
+        match help {
+            Some(help) => failure.help(help),
+            None => failure,
+        }
+    })
 }
 
 /// All cases of a selection with their estimates, and what they are built from.

@@ -59,6 +59,7 @@ struct Count {
     legal_plans: BTreeMap<String, String>,
     cases: usize,
     refused: usize,
+    notes: Vec<String>,
 }
 
 /// Shows what a definition makes.
@@ -101,6 +102,7 @@ fn count(selection: &Selection, format: Format) -> Result<(), Failure> {
             .collect(),
         cases: selection.workloads.iter().map(|w| w.cases.len()).sum(),
         refused: selection.refused.len(),
+        notes: noted(selection).map(str::to_owned).collect(),
     };
     if format == Format::Json {
         return print_json(&count);
@@ -121,6 +123,9 @@ fn count(selection: &Selection, format: Format) -> Result<(), Failure> {
         counted(count.cases as u64, "case"),
         count.refused
     ));
+    for note in &count.notes {
+        print(&format!("note: {note}"));
+    }
     Ok(())
 }
 
@@ -169,10 +174,12 @@ pub(crate) fn told(refused: &[Refused], selection: &Selection) -> Vec<String> {
     let refusals = refused
         .iter()
         .map(|refused| format!("refused: `{}`: {}", refused.name, refused.reason));
-    let notes = selection
-        .workloads
-        .iter()
-        .flat_map(|w| w.notes.iter())
-        .map(|note| format!("note: {note}"));
+    let notes = noted(selection).map(|note| format!("note: {note}"));
     refusals.chain(notes).collect()
+}
+
+/// What selection has to say about each workload.
+fn noted(selection: &Selection) -> impl Iterator<Item = &str> {
+    let notes = selection.workloads.iter().flat_map(|workload| &workload.notes);
+    notes.map(String::as_str)
 }

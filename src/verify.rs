@@ -30,6 +30,8 @@ struct Verified<'a> {
     differences: &'a [Difference],
     /// Artifacts of finished cases that are not there any more: no difference.
     gone: &'a [PathBuf],
+    /// Records of earlier versions, which gave them no digest: nothing says whether they were edited.
+    undigested: u64,
 }
 
 /// The next step after a difference.
@@ -63,12 +65,15 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
         print_json(&Verified {
             differences: &differences,
             gone: &gone,
+            undigested: audit.undigested,
         })?;
     } else if let (Some(imported), true) = (&manifest.imported, differences.is_empty()) {
         print(&format!(
-            "manifest and cases are as they were imported from `{}` (SHA-256 {}); {} records, which nothing digests; nothing \
-             was built or measured here",
-            imported.file, imported.sha256, audit.records
+            "manifest, cases and records are as they were imported from `{}` (SHA-256 {}); {}; nothing was built or \
+             measured here",
+            imported.file,
+            imported.sha256,
+            counted(audit.records, "record")
         ));
     } else if differences.is_empty() {
         print(&format!(
@@ -85,6 +90,12 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
             .map(|d| vec![d.name.clone(), text(&d.expected), text(&d.found)])
             .collect();
         print(&table(&["what", "frozen", "now"], rows));
+    }
+    if audit.undigested > 0 {
+        narrate(&format!(
+            "{} of an earlier version without a digest: nothing says whether they were edited",
+            counted(audit.undigested, "record")
+        ));
     }
     if let Some(first) = gone.first() {
         narrate(&lacking(first, gone.len()));

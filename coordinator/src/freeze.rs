@@ -1,11 +1,13 @@
 //! From chosen cases to a cohort on disk.
 
 use std::collections::BTreeSet;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use cohort::{CohortDir, CohortError, Draft, Frozen, HARNESS, Header};
 use target_api::{BuildUnit, InputSet};
 
+use crate::exit::ExitCode;
 use crate::sweep::NewCases;
 
 /// Everything that a cohort is made of.
@@ -41,6 +43,38 @@ pub enum FreezeError {
     /// The files.
     #[error(transparent)]
     Cohort(#[from] CohortError),
+}
+
+impl FreezeError {
+    /// What the program should end with: 1 where the system has no room, 2 for what the caller can mend.
+    #[must_use]
+    pub fn exit_code(&self) -> ExitCode {
+        match self.full() {
+            Some(_) => ExitCode::Failure,
+            None => ExitCode::Usage,
+        }
+    }
+
+    /// The next step, where it is known: a line for `help:`.
+    #[must_use]
+    pub fn help(&self) -> Option<&'static str> {
+        self.full()
+    }
+
+    /// What to do, where there is no room for the files.
+    fn full(&self) -> Option<&'static str> {
+        let Self::Cohort(error) = self else { return None };
+        match error.system()?.kind() {
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Some(
+                "make room on that disk, or freeze on another one with `--cohort DIR`; nothing of the cohort was left behind",
+            ),
+            ErrorKind::FileTooLarge => Some(
+                "raise the limit on the size of files (`ulimit -f`), or freeze on another disk with `--cohort DIR`; nothing \
+                 of the cohort was left behind",
+            ),
+            _ => None,
+        }
+    }
 }
 
 /// Writes the cohort into `folder`, whole or not at all. Units that several cases share are there once.

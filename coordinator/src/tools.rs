@@ -240,9 +240,8 @@ async fn identify(
             name: name(),
             path: text.to_owned(),
             version: version.to_owned(),
-            output: Some(captured.stdout.trim())
-                .filter(|all| *all != version)
-                .map(str::to_owned),
+            // Even where it is one line: whoever says more later says something else.
+            output: Some(captured.stdout.trim().to_owned()),
             sha256,
         }),
         _ => Err(ToolError::Version {

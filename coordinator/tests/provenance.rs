@@ -301,3 +301,25 @@ fn what_verify_finds() {
         "{error}"
     );
 }
+
+#[test]
+fn a_measured_value_that_was_edited_stops_a_run() {
+    let scene = Scene::new();
+    scene.freeze(&THREE);
+    scene.run();
+    let file = scene.record_file();
+    let text = std::fs::read_to_string(&file).unwrap();
+    let number = text.lines().position(|line| line.contains("\"run_ms\":")).unwrap();
+    let edited = text.replacen("\"run_ms\":", "\"run_ms\":9", 1);
+    std::fs::write(&file, &edited).unwrap();
+    let error = scene.run_with(|_| {}).unwrap_err();
+    let name = format!(
+        "records/{}, line {}",
+        file.file_name().unwrap().to_str().unwrap(),
+        number + 1
+    );
+    assert!(error.to_string().contains(&name), "{error}");
+    assert_eq!(error.exit_code(), ExitCode::Mismatch);
+    assert!(error.help().unwrap().contains("from a copy"), "{error:?}");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), edited, "nothing was written");
+}

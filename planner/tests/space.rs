@@ -272,6 +272,12 @@ fn every_refusal_names_what_is_wrong() {
         say(&assignment(&[("up.height", 4), ("up.inner", 13)])),
         "refused by rule `domain`: `up.inner` = 13 is not among whole numbers from 1 to 12"
     );
+    let mut texts = assignment(&[("up.height", 4)]);
+    texts.set("up.inner", Value::text("1"));
+    assert_eq!(
+        say(&texts),
+        "refused by rule `domain`: `up.inner` is the text `1`, expected an integer: whole numbers from 1 to 12"
+    );
     assert_eq!(
         say(&assignment(&[("up.height", 4)])),
         "refused by rule `missing-attribute`: `up.inner` has no value"

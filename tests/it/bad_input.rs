@@ -258,6 +258,61 @@ fn damaged_records_end_every_command_alike() {
 }
 
 #[test]
+fn a_full_disk_while_a_cohort_is_frozen() {
+    let bench = Bench::quick();
+    let before = tree(&bench.root());
+    // A disk of its own where this may be mounted; else a limit on the size of files.
+    let binary = env!("CARGO_BIN_EXE_layout-sweep");
+    let run = |script: &str| {
+        let mut command = std::process::Command::new("sh");
+        command.args(["-c", script, binary]).current_dir(bench.root());
+        command.output().unwrap()
+    };
+    let frozen = |output: &std::process::Output, words: &[&str]| {
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{stderr}");
+        for word in words {
+            assert!(stderr.contains(word), "`{word}` is missing: {stderr}");
+        }
+        assert!(!stderr.contains(".freezing"), "{stderr}");
+    };
+    let limited = run("trap '' XFSZ; ulimit -f 64; exec \"$0\" freeze cohorts/quick.toml");
+    let help = "nothing of the cohort was left behind";
+    frozen(
+        &limited,
+        &["`cohorts/quick` can't be frozen", "File too large", "ulimit -f", help],
+    );
+    assert_eq!(tree(&bench.root()), before);
+
+    let mount = "mkdir small && mount -t tmpfs -o size=256k none small || exit 77; \"$0\" freeze cohorts/quick.toml --cohort \
+                 small/c; code=$?; ls -A small >&2; exit $code";
+    let own_mounts = std::process::Command::new("unshare")
+        .args(["--mount", "--map-root-user", "sh", "-c", mount, binary])
+        .current_dir(bench.root())
+        .output();
+    match own_mounts {
+        Ok(output) if ![Some(77), None].contains(&output.status.code()) && output.status.code() != Some(0) => {
+            frozen(
+                &output,
+                &[
+                    "`small/c` can't be frozen",
+                    "No space left on device",
+                    "make room",
+                    help,
+                ],
+            );
+            assert_eq!(
+                String::from_utf8_lossy(&output.stderr).lines().last(),
+                Some(&*format!(
+                    "help: make room on that disk, or freeze on another one with `--cohort DIR`; {help}"
+                ))
+            );
+        }
+        other => eprintln!("no small disk can be mounted here, so only the limit on files was tried: {other:?}"),
+    }
+}
+
+#[test]
 fn a_full_disk_while_the_report_is_written() {
     let bench = Bench::quick();
     let lock = bench.path("device.lock").display().to_string();

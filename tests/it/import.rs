@@ -48,6 +48,9 @@ fn an_import_is_analysed_and_never_continued() {
     bench.define("cache", crate::support::QUICK);
     let (_, error) = bench.expect(4, &["sweep", "cohorts/cache.toml"]);
     assert!(error.contains("can be analysed, never continued"), "{error}");
+    let (_, error) = bench.expect(2, &["import", "cache.json", "--cohort", "other", "--control", "zzz"]);
+    assert_eq!(error.matches("control `zzz`").count(), 1, "{error}");
+    assert!(error.contains("`other`") && !error.contains(".freezing"), "{error}");
     // Nothing is overwritten.
     bench.expect(2, &["import", "cache.json"]);
 }

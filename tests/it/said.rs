@@ -223,6 +223,101 @@ fn a_probe_that_says_something_else_is_a_difference() {
     assert!(stderr.contains("tool.compiler.output"), "{stderr}");
 }
 
+/// One line is all that a tool says: what it says more later is something else.
+#[test]
+fn a_probe_that_says_more_is_a_difference() {
+    let bench = scripted(PRINT, &format!("{RUN}\nprobe = {{ compiler = [\"cat\", \"{{0}}\"] }}"));
+    let said = bench.path("version");
+    edit(&bench, "{0}", &said.display().to_string());
+    fs_err::write(&said, "nvcc\n").unwrap();
+    bench.expect(0, &["freeze", "cohorts/script.toml"]);
+    bench.expect(0, &["verify", "cohorts/script"]);
+    fs_err::write(&said, "nvcc\nrelease 12.9\n").unwrap();
+    let (stdout, stderr) = bench.expect(4, &["verify", "cohorts/script"]);
+    let said = format!("{stdout}{stderr}");
+    assert!(
+        said.contains("tool.compiler.output") && said.contains("release 12.9"),
+        "{said}"
+    );
+}
+
+#[test]
+fn values_of_another_kind_and_plans_without_a_verdict_are_told() {
+    let bench = scripted(PRINT, RUN);
+    edit(
+        &bench,
+        "[parameters]",
+        "[[case]]\nname = \"mine\"\nplan = { n = \"1\" }\n[parameters]",
+    );
+    let (_, stderr) = bench.expect(2, &["plan", "cohorts/script.toml"]);
+    let wanted = "has no case: all 1 are refused, the first, `mine`: refused by rule `domain`: `n` is the text `1`, expected an \
+                  integer: whole numbers from 1 to 6";
+    assert!(stderr.contains(wanted), "{stderr}");
+    edit(&bench, "n = \"1:6:1\"", "n = \"1\"");
+    let (_, stderr) = bench.expect(2, &["plan", "cohorts/script.toml"]);
+    assert!(
+        stderr.contains("parameter `n`: range `1` is a text and none, expected integers or floats as `start:stop`"),
+        "{stderr}"
+    );
+    edit(
+        &bench,
+        "n = \"1\"\n",
+        "n = \"1:6:1\"\nconstraints = [\"6 / (n - 1) > 0\"]\n",
+    );
+    edit(&bench, "{ n = \"1\" }", "{ n = 2 }");
+    for format in ["table", "json"] {
+        let (stdout, _) = bench.expect(0, &["plan", "cohorts/script.toml", "--count", "--format", format]);
+        assert!(
+            stdout.contains("plans for which a constraint has no value are left out"),
+            "{stdout}"
+        );
+    }
+}
+
+#[test]
+fn comments_and_spaces_of_a_definition_may_change_after_a_freeze() {
+    let bench = scripted(PRINT, RUN);
+    bench.expect(0, &["freeze", "cohorts/script.toml"]);
+    edit(&bench, "rounds = 2", "# enough\nrounds  =  2 # of them");
+    let (stdout, stderr) = bench.expect(0, &["freeze", "cohorts/script.toml"]);
+    let note =
+        "note: comments or spacing of `cohorts/script.toml` were edited after `cohorts/script` was frozen from it";
+    assert!(
+        stderr.contains(note) && stdout.contains("was frozen before"),
+        "{stdout}{stderr}"
+    );
+    let lock = bench.path("device.lock").display().to_string();
+    let (_, stderr) = bench.expect(0, &["sweep", "cohorts/script.toml", "--device-lock", &lock]);
+    assert_eq!(stderr.matches("note: comments or spacing").count(), 1, "{stderr}");
+    edit(&bench, "rounds  =  2", "rounds  =  3");
+    let (_, stderr) = bench.expect(4, &["sweep", "cohorts/script.toml"]);
+    assert!(stderr.contains("--new"), "{stderr}");
+}
+
+#[test]
+fn a_record_that_was_edited_is_found_with_its_line() {
+    let bench = scripted(PRINT, RUN);
+    let lock = bench.path("device.lock").display().to_string();
+    bench.expect(0, &["sweep", "cohorts/script.toml", "--device-lock", &lock]);
+    bench.expect(0, &["verify", "cohorts/script"]);
+    let folder = bench.path("cohorts/script/records");
+    let file = fs_err::read_dir(folder).unwrap().next().unwrap().unwrap().path();
+    let text = fs_err::read_to_string(&file).unwrap();
+    let number = 1 + text.lines().position(|line| line.contains("\"value\":3.0")).unwrap();
+    fs_err::write(&file, text.replacen("\"value\":3.0", "\"value\":0.5", 1)).unwrap();
+    let name = format!("records/{}, line {number}", file.file_name().unwrap().to_str().unwrap());
+    let (_, stderr) = bench.expect(4, &["run", "cohorts/script", "--device-lock", &lock]);
+    assert!(
+        stderr.contains(&name) && stderr.contains("help: what was measured was edited"),
+        "{stderr}"
+    );
+    let (stdout, stderr) = bench.expect(4, &["verify", "cohorts/script", "--format", "json"]);
+    let found: serde_json::Value = serde_json::from_str(&stdout).unwrap();
+    assert_eq!(found["differences"][0]["name"], name.as_str(), "{stdout}");
+    assert_eq!(found["differences"].as_array().unwrap().len(), 1, "{stdout}");
+    assert!(stderr.contains("restore the file from a copy"), "{stderr}");
+}
+
 #[test]
 fn an_example_is_written_once_and_can_be_planned() {
     let bench = Bench::new();

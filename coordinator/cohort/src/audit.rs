@@ -12,7 +12,7 @@ use crate::frozen::{Frozen, Snapshot};
 use crate::paths::fresh_key;
 use crate::record::{BuildOutcome, HARNESS, Record, RecordKind, UnitBuilt};
 use crate::state::{Outcome, State};
-use crate::verify::{Difference, verify};
+use crate::verify::{Difference, verify_counting};
 
 /// What was checked, and what is not as it should be.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -23,6 +23,8 @@ pub struct Audit {
     pub additions: u64,
     /// Records that were read.
     pub records: u64,
+    /// Of these, records of versions that gave no digest to a line: nothing says whether they were edited.
+    pub undigested: u64,
     /// Estimates whose moment was checked.
     pub estimates: u64,
     /// Artifacts that were hashed again.
@@ -32,7 +34,7 @@ pub struct Audit {
     pub gone: Vec<PathBuf>,
 }
 
-/// Checks files against their digests and the chain of additions; that every round follows a build of its attempt; that
+/// Checks files against their digests, the chain of additions and that of the records; that every round follows a build of its attempt; that
 /// estimates of moment `plan` stand with the cases and those of moment `build` with the builds, so none can have seen a
 /// result; and hashes every artifact that a build record speaks of and that is there.
 ///
@@ -44,7 +46,7 @@ pub fn audit(snapshot: &Snapshot) -> Result<Audit, CohortError> {
     let (frozen, records) = (&snapshot.frozen, &snapshot.records.records);
     let state = snapshot.state()?;
     let gone = gone_artifacts(frozen, records, &state);
-    let mut differences = verify(frozen)?;
+    let (mut differences, undigested) = verify_counting(frozen)?;
     let mut estimates = 0;
     let mut check = |place: String, found: &[Estimate], moment: Moment| {
         estimates += found.len() as u64;
@@ -88,6 +90,7 @@ pub fn audit(snapshot: &Snapshot) -> Result<Audit, CohortError> {
         differences,
         additions: frozen.additions().len() as u64,
         records: records.len() as u64,
+        undigested,
         estimates,
         artifacts: hashed,
         gone,

@@ -1,6 +1,6 @@
 //! What can go wrong with a cohort on disk.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::layout::LayoutError;
 use crate::state::StateError;
@@ -108,20 +108,20 @@ pub enum CohortError {
         path: String,
     },
     /// Cases, controls, units or additions that don't fit together.
-    #[error("`{path}`: {source}")]
+    #[error("`{path}`: {problem}")]
     Layout {
         /// The cohort.
         path: PathBuf,
-        /// What doesn't fit.
-        source: LayoutError,
+        /// What doesn't fit; no cause of its own, since the message says it.
+        problem: LayoutError,
     },
     /// Records that don't fit the cohort.
-    #[error("`{path}`: {source}")]
+    #[error("`{path}`: {problem}")]
     State {
         /// The cohort.
         path: PathBuf,
         /// What doesn't fit.
-        source: Box<StateError>,
+        problem: Box<StateError>,
     },
     /// What was imported has no program that could measure more of it.
     #[error("`{path}` was imported from `{file}`: it can be analysed, never continued")]
@@ -168,6 +168,39 @@ impl CohortError {
                 | Self::Layout { .. }
                 | Self::State { .. }
         )
+    }
+
+    /// The same error about files of the folder `to` instead of `from`, in which they were made.
+    #[must_use]
+    pub(crate) fn elsewhere(self, from: &Path, to: &Path) -> Self {
+        let moved = |path: PathBuf| path.strip_prefix(from).map_or(path.clone(), |below| to.join(below));
+        match self {
+            Self::Io(error) => {
+                // The kind is kept; causes become words of the message.
+                let mut text = error.to_string();
+                let mut cause = std::error::Error::source(&error);
+                while let Some(inner) = cause {
+                    text = format!("{text}: {inner}");
+                    cause = inner.source();
+                }
+                let text = text.replace(&from.display().to_string(), &to.display().to_string());
+                Self::Io(std::io::Error::new(error.kind(), text))
+            }
+            Self::File { action, path, source } => Self::File {
+                action,
+                path: moved(path),
+                source,
+            },
+            Self::Layout { path, problem } => Self::Layout {
+                path: moved(path),
+                problem,
+            },
+            Self::State { path, problem } => Self::State {
+                path: moved(path),
+                problem,
+            },
+            other => other,
+        }
     }
 
     /// What the operating system said, where it was that.

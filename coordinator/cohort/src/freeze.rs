@@ -11,7 +11,7 @@ use crate::frozen::{Frozen, Snapshot};
 use crate::layout::Layout;
 use crate::manifest::{FileDigest, Manifest};
 use crate::paths::{CohortDir, case_folder};
-use crate::records::to_line;
+use crate::records::{record_line, to_line};
 use crate::write::{create_synced, mark_script, sync_folder};
 
 impl Draft {
@@ -25,12 +25,14 @@ impl Draft {
         remove_leftovers(dir)?;
         let half = Half::create(parent.join(format!("{}{pid}", leftover_prefix(&name))))?;
         let written = CohortDir::new(&half.path);
-        self.write(&written)?;
+        // Whoever reads a message knows the cohort's folder, not this one, which is gone by then.
+        let told = |error: CohortError| error.elsewhere(&half.path, dir.path());
+        self.write(&written).map_err(told)?;
         // Read back before anybody sees it.
-        let Snapshot { frozen, records } = Snapshot::read(&written)?;
-        frozen.state(&records.records).map_err(|source| CohortError::State {
+        let Snapshot { frozen, records } = Snapshot::read(&written).map_err(told)?;
+        frozen.state(&records.records).map_err(|problem| CohortError::State {
             path: dir.path().to_owned(),
-            source: Box::new(source),
+            problem: Box::new(problem),
         })?;
         check_vacant(dir)?;
         fs_err::rename(&half.path, dir.path())?;
@@ -95,9 +97,9 @@ impl Draft {
             machine: header.machine,
             origin: header.origin,
         };
-        Layout::new(&manifest, &self.cases, &[]).map_err(|source| CohortError::Layout {
+        Layout::new(&manifest, &self.cases, &[]).map_err(|problem| CohortError::Layout {
             path: to.path().to_owned(),
-            source,
+            problem,
         })?;
         let line = to_line(&manifest, || "the manifest".to_owned())?;
         create_synced(&to.manifest(), &line)?;
@@ -113,8 +115,11 @@ impl Draft {
         }
         let file = fs_err::File::create_new(to.record_file(IMPORTER))?;
         let mut out = BufWriter::with_capacity(1 << 16, file);
+        let mut chain = String::new();
         for record in &self.records {
-            out.write_all(&to_line(record, || format!("a record of case `{}`", record.case))?)?;
+            let (line, digest) = record_line(record, &chain)?;
+            out.write_all(&line)?;
+            chain = digest;
         }
         let file = out.into_inner().map_err(std::io::IntoInnerError::into_error)?;
         file.sync_all()?;

@@ -221,9 +221,9 @@ impl Frozen {
                 });
             }
         }
-        Layout::new(&self.manifest, &self.cases, &self.additions).map_err(|source| CohortError::Layout {
+        Layout::new(&self.manifest, &self.cases, &self.additions).map_err(|problem| CohortError::Layout {
             path: self.dir.path().to_owned(),
-            source,
+            problem,
         })?;
         if self.additions.iter().any(|addition| !addition.kind.cases().is_empty()) {
             check_case_folders(self.cases().map(|case| case.name.as_str()))?;
@@ -299,9 +299,9 @@ impl Snapshot {
 
     /// What is done, left and lost.
     pub fn state(&self) -> Result<State<'_>, CohortError> {
-        let failed = |source| CohortError::State {
+        let failed = |problem| CohortError::State {
             path: self.frozen.dir.path().to_owned(),
-            source: Box::new(source),
+            problem: Box::new(problem),
         };
         self.frozen.state(&self.records.records).map_err(failed)
     }

@@ -7,6 +7,7 @@
 pub mod addition;
 pub mod audit;
 pub mod case;
+mod chain;
 pub mod digest;
 pub mod draft;
 pub mod error;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
+use crate::chain;
 use crate::error::CohortError;
 use crate::paths::CohortDir;
 use crate::record::{Record, RecordKind};
@@ -41,6 +42,8 @@ pub struct RecordWriter {
     file: fs_err::File,
     writer: String,
     sequence: u64,
+    /// Digest of the last line.
+    chain: String,
     /// Length of the whole lines.
     length: u64,
     broken: bool,
@@ -57,6 +60,7 @@ impl RecordWriter {
             file,
             writer: writer.0.clone(),
             sequence: 0,
+            chain: String::new(),
             length: 0,
             broken: false,
         })
@@ -82,12 +86,13 @@ impl RecordWriter {
             attempt,
             kind,
         };
-        let line = to_line(&record, || format!("a record of case `{}`", record.case))?;
+        let (line, chain) = record_line(&record, &self.chain)?;
         if let Err(error) = self.write_line(&line, synced) {
             self.take_back();
             return Err(error.into());
         }
         self.sequence += 1;
+        self.chain = chain;
         self.length += line.len() as u64;
         Ok(record)
     }
@@ -239,6 +244,13 @@ pub(crate) fn read_lines<T: serde::de::DeserializeOwned>(
         take(line, parsed)?;
     }
     Ok(0)
+}
+
+/// A record as a line with its newline, after one of digest `previous`, and its digest.
+pub(crate) fn record_line(record: &Record, previous: &str) -> Result<(Vec<u8>, String), CohortError> {
+    let mut line = to_line(record, || format!("a record of case `{}`", record.case))?;
+    let digest = chain::seal(previous, &mut line);
+    Ok((line, digest))
 }
 
 /// `value` as one line with its newline, checked to be read back as it is: a number that is not finite, say, would be

@@ -6,6 +6,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use target_api::{Machine, Tool};
 
+use crate::chain;
 use crate::digest::sha256_file;
 use crate::error::CohortError;
 use crate::frozen::Frozen;
@@ -35,9 +36,14 @@ impl std::fmt::Display for Difference {
     }
 }
 
-/// Differences of manifest, cases, additions, binary, inputs and sources, in this order and by name within each. A file
-/// that was added to a folder of sources or inputs is a difference too: a compiler might find it first.
+/// Differences of manifest, cases, additions, binary, records, inputs and sources, in this order and by name within each. A
+/// file that was added to a folder of sources or inputs is a difference too: a compiler might find it first.
 pub fn verify(frozen: &Frozen) -> Result<Vec<Difference>, CohortError> {
+    Ok(verify_counting(frozen)?.0)
+}
+
+/// The same, and how many records have no digest.
+pub(crate) fn verify_counting(frozen: &Frozen) -> Result<(Vec<Difference>, u64), CohortError> {
     let (dir, manifest) = (frozen.dir(), frozen.manifest());
     let mut differences = Vec::new();
     let mut expect = |name: String, expected: &str| {
@@ -73,6 +79,8 @@ pub fn verify(frozen: &Frozen) -> Result<Vec<Difference>, CohortError> {
     if let Some(binary) = &manifest.binary {
         expect(name_of(&dir.binary()), &binary.sha256)?;
     }
+    let chained = chain::check(dir)?;
+    differences.extend(chained.differences);
     differences.extend(folder_differences(
         &dir.inputs(),
         &name_of(&dir.inputs()),
@@ -82,7 +90,7 @@ pub fn verify(frozen: &Frozen) -> Result<Vec<Difference>, CohortError> {
         let folder = dir.unit_sources(&unit.digest);
         differences.extend(folder_differences(&folder, &name_of(&folder), &unit.files)?);
     }
-    Ok(differences)
+    Ok((differences, chained.without))
 }
 
 /// Entries of the machine's class that differ, as `machine.<entry>`, tools whose digest differs, as `tool.<name>`, and of

@@ -128,6 +128,10 @@ pub fn help_with(difference: &Difference) -> String {
         format!(
             "restore it, consent with `layout-sweep run COHORT --accept {name}`, or freeze a fresh cohort with `--cohort DIR`"
         )
+    } else if name.starts_with("records/") {
+        "what was measured was edited afterwards: restore the file from a copy, or freeze a fresh cohort with `--cohort DIR` \
+         and measure again"
+            .to_owned()
     } else {
         crate::handover::RESTORE.to_owned()
     }
@@ -140,6 +144,9 @@ fn unwritable(error: &std::io::Error) -> Option<String> {
         }
         std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => {
             "make room; the same command goes on, nothing that was measured is lost"
+        }
+        std::io::ErrorKind::FileTooLarge => {
+            "raise the limit on the size of files (`ulimit -f`); the same command goes on, nothing that was measured is lost"
         }
         _ => return None,
     };

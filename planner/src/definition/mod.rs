@@ -17,7 +17,7 @@ mod places;
 mod values;
 
 pub use cases::CaseEntry;
-pub use changed::changed_line;
+pub use changed::{changed_line, same_meaning};
 pub use document::{Document, schema};
 pub use drawn::Drawn;
 pub use error::{DefinitionError, Source};

@@ -159,7 +159,8 @@ impl fmt::Display for RangeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Form => f.write_str(
-                "is none, expected `start:stop` or `start:stop:step`\nhelp: values that are texts stand in an array",
+                "is a text and none, expected integers or floats as `start:stop` or `start:stop:step`\nhelp: single values, \
+                 numbers without quotes and texts with them, stand in an array",
             ),
             Self::Number { part } => {
                 write!(

@@ -61,10 +61,16 @@ fn one_workload(context: &Context<'_>) -> Result<(SelectedWorkload, Board), Sele
 
     let workload = context.workload();
     if board.cases.is_empty() {
-        let message = format!(
-            "workload `{}` has no case: expected `[[case]]` tables or `[explore]`",
-            workload.name
-        );
+        let why = match &board.refused[..] {
+            [] => "expected `[[case]]` tables or `[explore]`".to_owned(),
+            [first, ..] => format!(
+                "all {} are refused, the first, `{}`: {}",
+                board.refused.len(),
+                first.name,
+                first.reason
+            ),
+        };
+        let message = format!("workload `{}` has no case: {why}", workload.name);
         return Err(context.definition.error(&context.choice.span, message).into());
     }
     let total = context.space.count().map_err(|error| context.space_error(error))?;

@@ -5,6 +5,29 @@ use super::types::{Assignment, Constraint, Domain, Space};
 use crate::refusal::Refusal;
 use crate::value::Value;
 
+/// A kind of value in a sentence.
+fn with_article(kind: &str) -> String {
+    let article = if kind.starts_with(['a', 'e', 'i', 'o', 'u']) {
+        "an"
+    } else {
+        "a"
+    };
+    format!("{article} {kind}")
+}
+
+impl Domain {
+    /// What kind all values are of; `None` where there are none, or several kinds.
+    fn kind(&self) -> Option<&'static str> {
+        match self {
+            Self::Range { .. } => Some(Value::Integer(0).kind()),
+            Self::List(values) => {
+                let first = values.first()?.kind();
+                values.iter().all(|value| value.kind() == first).then_some(first)
+            }
+        }
+    }
+}
+
 impl Space {
     /// Whether every parameter has a value of its domain, nothing else is named, and every constraint holds. The first
     /// thing that is wrong is the refusal.
@@ -40,7 +63,16 @@ impl Space {
                     return Err(Refusal::new("missing-attribute", format!("`{name}` has no value")));
                 };
                 if parameter.domain.position(value).is_none() {
-                    let message = format!("`{name}` = {value} is not among {}", parameter.domain.words());
+                    let domain = &parameter.domain;
+                    let message = match domain.kind() {
+                        Some(expected) if expected != value.kind() => format!(
+                            "`{name}` is the {} `{value}`, expected {}: {}",
+                            value.kind(),
+                            with_article(expected),
+                            domain.words()
+                        ),
+                        _ => format!("`{name}` = {value} is not among {}", domain.words()),
+                    };
                     return Err(Refusal::new("domain", message));
                 }
                 Ok(value)

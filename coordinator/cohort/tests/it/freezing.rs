@@ -179,7 +179,7 @@ fn no_control_no_rounds_no_binary() {
     let no_control = matches!(
         &error,
         CohortError::Layout {
-            source: LayoutError::NoControl { .. },
+            problem: LayoutError::NoControl { .. },
             ..
         }
     );

@@ -1,6 +1,7 @@
 //! Tests of the cohort crate from outside, with real files.
 #![allow(clippy::unwrap_used, clippy::too_many_lines, reason = "tests")]
 
+mod chained;
 mod format;
 mod freezing;
 mod full_disk;

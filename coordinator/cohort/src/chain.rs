@@ -1,0 +1,139 @@
+//! Digests of record lines: each covers its own line and, through the digest before it, all earlier lines of the file.
+//!
+//! A line `{...}` is written as `{...,"chain":"DIGEST"}`, where `DIGEST` is the first 16 hex digits of the SHA-256 of the
+//! digest of the line before it (nothing for the first one) followed by `{...` without the closing brace. So an edited
+//! value, a removed or a moved line is found by [`check`]. Lines that are missing at the end of a file are not: a kill may
+//! leave the same. Nor is this a seal against whoever computes the digests anew.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+
+use crate::digest::Hasher;
+use crate::error::CohortError;
+use crate::paths::CohortDir;
+use crate::records::record_files;
+use crate::verify::Difference;
+
+/// What stands before the digest in a line.
+const KEY: &[u8] = b",\"chain\":\"";
+/// What follows it.
+const END: &[u8] = b"\"}";
+/// How many hex digits of the SHA-256 are kept.
+const DIGITS: usize = 16;
+
+/// What the lines of all record files say about one another.
+#[derive(Debug, Default)]
+pub(crate) struct Chained {
+    /// Lines that are not what was written, by file and line.
+    pub(crate) differences: Vec<Difference>,
+    /// Records in files of versions that wrote no digests: nothing says whether they were edited.
+    pub(crate) without: u64,
+}
+
+/// Adds the digest to `line`, an object with its newline, and gives it.
+pub(crate) fn seal(previous: &str, line: &mut Vec<u8>) -> String {
+    // The brace and the newline.
+    line.truncate(line.len().saturating_sub(END.len()));
+    let digest = digest(previous, line);
+    line.extend_from_slice(KEY);
+    line.extend_from_slice(digest.as_bytes());
+    line.extend_from_slice(END);
+    line.push(b'\n');
+    digest
+}
+
+/// Walks the chain of each record file. A last line without newline is not looked at.
+pub(crate) fn check(dir: &CohortDir) -> Result<Chained, CohortError> {
+    let mut all = Chained::default();
+    for writer in record_files(dir)? {
+        let path = dir.record_file(&writer);
+        let name = path.strip_prefix(dir.path()).unwrap_or(&path).display().to_string();
+        check_file(&path, &name, &mut all)?;
+    }
+    Ok(all)
+}
+
+fn check_file(path: &Path, name: &str, all: &mut Chained) -> Result<(), CohortError> {
+    let mut reader = BufReader::with_capacity(1 << 16, fs_err::File::open(path)?);
+    let (mut previous, mut sealed) = (String::new(), false);
+    let mut without = Vec::new();
+    let mut line = Vec::new();
+    for number in 1_u64.. {
+        line.clear();
+        reader.read_until(b'\n', &mut line)?;
+        if line.pop_if(|last| *last == b'\n').is_none() {
+            break;
+        }
+        let Some((text, written)) = split(&line) else {
+            without.push(number);
+            continue;
+        };
+        let found = digest(&previous, text);
+        if found != written {
+            all.differences.push(Difference {
+                name: format!("{name}, line {number}"),
+                expected: Some(written.to_owned()),
+                found: Some(found),
+            });
+        }
+        // What follows was written after the digest that stands here: one edit is one difference.
+        written.clone_into(&mut previous);
+        sealed = true;
+    }
+    if sealed {
+        // One program wrote the file, and it gave every line a digest.
+        all.differences.extend(without.iter().map(|number| Difference {
+            name: format!("{name}, line {number}"),
+            expected: Some("a digest of the line".to_owned()),
+            found: None,
+        }));
+    } else {
+        all.without += without.len() as u64;
+    }
+    Ok(())
+}
+
+/// A line without its newline, in two: what the digest covers, and the digest.
+fn split(line: &[u8]) -> Option<(&[u8], &str)> {
+    let rest = line.strip_suffix(END)?;
+    let (text, digest) = rest.split_at_checked(rest.len().checked_sub(DIGITS)?)?;
+    let is_hex = digest.iter().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
+    let digest = std::str::from_utf8(digest).ok().filter(|_| is_hex)?;
+    Some((text.strip_suffix(KEY)?, digest))
+}
+
+fn digest(previous: &str, text: &[u8]) -> String {
+    let mut hasher = Hasher::new();
+    hasher.update(previous.as_bytes());
+    hasher.update(text);
+    let mut digest = hasher.finish();
+    digest.truncate(DIGITS);
+    digest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::digest::sha256_hex;
+
+    #[test]
+    fn a_line_keeps_its_text_and_gets_the_digest_of_all_before() {
+        let mut line = b"{\"a\":1}\n".to_vec();
+        let first = seal("", &mut line);
+        assert_eq!(first, sha256_hex(b"{\"a\":1")[..16]);
+        assert_eq!(line, format!("{{\"a\":1,\"chain\":\"{first}\"}}\n").into_bytes());
+        let mut line = b"{\"b\":2}\n".to_vec();
+        let second = seal(&first, &mut line);
+        assert_eq!(second, sha256_hex(format!("{first}{{\"b\":2").as_bytes())[..16]);
+        line.pop();
+        assert_eq!(split(&line), Some((&b"{\"b\":2"[..], second.as_str())));
+        for other in [
+            &b"{\"b\":2}"[..],
+            b"",
+            b"{\"chain\":\"0123456789abcde\"}",
+            b"x,\"chain\":\"0123456789ABCDEF\"}",
+        ] {
+            assert_eq!(split(other), None);
+        }
+    }
+}
