@@ -163,6 +163,38 @@ fn a_larger_random_count_keeps_the_plans_of_a_smaller_one() {
 }
 
 #[test]
+fn what_nothing_ranks_is_counted_and_not_walked() {
+    let screen = "[explore]\nscreen = { \"*.rows\" = \"1:6\", \"*.orientation\" = [\"normal\", \"swapped\"] }\n";
+    let counted = chosen(&format!("{screen}random = {{ count = 2 }}\n"));
+    let ranked = chosen(&format!(
+        "{screen}strata = [{{ attribute = \"*.rows\", values = [1] }}]\n"
+    ));
+    assert_eq!(counted.workloads[0].screened, ranked.workloads[0].screened);
+
+    // Two orientations of 8 million geometries: no walk looks at so many.
+    let wide = "target = \"toy\"\ncontrol = \"one\"\n[[workload]]\nname = \"gemm\"\nrows = 9\ninner = 8\ncolumns = 2000\n\
+                [[case]]\nname = \"one\"\n\
+                [explore]\nscreen = { \"*.first\" = \"1:200\", \"*.second\" = \"1:200\", \"*.third\" = \"1:200\", \
+                \"*.orientation\" = [\"normal\", \"swapped\"] }\n";
+    let of_wide = |text: &str| select(&Definition::parse("toy.toml", text).unwrap(), &Toy(true));
+    let selection = of_wide(&format!("{wide}random = {{ count = 5, seed = 2 }}\n")).unwrap();
+    let workload = &selection.workloads[0];
+    assert_eq!(workload.cases.len(), 6);
+    let of = |orientation: &str| (orientation.to_owned(), 8_000_000);
+    assert_eq!(
+        workload.screened.values().next(),
+        Some(&BTreeMap::from([of("normal"), of("swapped")]))
+    );
+    // To say which is best, it would have to.
+    let strata = format!("{wide}strata = [{{ attribute = \"*.first\", values = [1] }}]\n");
+    let refused = of_wide(&strata).unwrap_err().to_string();
+    assert!(
+        refused.contains("16000000") && refused.contains("at most 2000000"),
+        "{refused}"
+    );
+}
+
+#[test]
 fn more_random_plans_than_there_are_is_noted() {
     let selection = chosen("[explore]\nscreen = { \"up.unroll\" = [2, 3] }\nrandom = { count = 5 }\n");
     let workload = &selection.workloads[0];

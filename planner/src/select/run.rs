@@ -104,11 +104,27 @@ fn explored(
         let message = "nothing is screened: expected `screen` with the attributes that vary and their values";
         return Err(context.definition.error(&explore.span, message).into());
     }
+    // Only strata and joint rules ask which geometries are best. Else a screen of millions, for each of many workloads, is
+    // counted without looking at every one.
+    let ranks = !explore.strata.is_empty() || !explore.joint.is_empty();
     let mut screened = BTreeMap::new();
-    if !screen.is_empty() {
-        for operation in &context.operations {
-            screened.insert(operation.clone(), screen.operation(context, base.1, operation)?);
-        }
+    let mut counts = BTreeMap::new();
+    for operation in context.operations.iter().filter(|_| !screen.is_empty()) {
+        let counted = if ranks {
+            None
+        } else {
+            screen.counts(context, base.1, operation)?
+        };
+        let own = match counted {
+            Some(own) => own,
+            None => {
+                let own = screen.operation(context, base.1, operation)?;
+                let counts = own.counts(context);
+                screened.insert(operation.clone(), own);
+                counts
+            }
+        };
+        counts.insert(operation.clone(), own);
     }
     let mut lists = Lists::new();
     for stratum in &explore.strata {
@@ -145,10 +161,7 @@ fn explored(
     if let Some(wanted) = &explore.random {
         random(context, board, &screen, base.1, wanted)?;
     }
-    Ok(screened
-        .iter()
-        .map(|(operation, screened)| (operation.clone(), screened.counts(context)))
-        .collect())
+    Ok(counts)
 }
 
 fn publish(board: &mut Board, case: &Explicit<'_>) {

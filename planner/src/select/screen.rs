@@ -7,11 +7,13 @@ use std::ops::Range;
 use super::context::{Context, admitted};
 use super::types::SelectError;
 use crate::definition::{Choices, Located, Named};
-use crate::space::{Assignment, Space};
+use crate::space::{Assignment, Space, SpaceError};
 use crate::value::Value;
 
 /// More geometries of one operation are not screened.
 const SCREENED: u128 = 2_000_000;
+/// What geometries are counted under where the operation has no orientation.
+const ALL: &str = "all";
 
 /// What a definition screens, for one workload.
 pub(super) struct Screen {
@@ -184,6 +186,46 @@ impl Screen {
         self.completed(context, &context.operations, plan)
     }
 
+    /// How many geometries of one operation the screen holds, by orientation (`all` where the operation has none), as
+    /// [`Screened::counts`] gives them; nothing is enumerated. `None` where the target computes attributes: which
+    /// geometries it passes over is known only when each was looked at.
+    pub(super) fn counts(
+        &self,
+        context: &Context<'_>,
+        base: &Assignment,
+        operation: &str,
+    ) -> Result<Option<BTreeMap<String, u64>>, SelectError> {
+        if self.derived_of(context, operation).is_some() {
+            return Ok(None);
+        }
+        let space = self.narrowed(context, base, |at| context.operation_at(at) == Some(operation))?;
+        let name = format!("{operation}.orientation");
+        let domain = space.parameter(&name).map(|parameter| &parameter.domain);
+        let orientations: Vec<Value> = domain
+            .map(|own| (0..own.size()).filter_map(|at| own.at(at)).collect())
+            .unwrap_or_default();
+        let mut counts = BTreeMap::new();
+        let mut add = |label: String, space: &Space| -> Result<(), SelectError> {
+            let count = space
+                .count()
+                .and_then(|n| u64::try_from(n).map_err(|_| SpaceError::Overflow));
+            let count = count.map_err(|error| context.space_error(error))?;
+            if count > 0 || label == ALL {
+                counts.insert(label, count);
+            }
+            Ok(())
+        };
+        if orientations.is_empty() {
+            add(ALL.to_owned(), &space)?;
+        }
+        for orientation in orientations {
+            let only = [(name.as_str(), std::slice::from_ref(&orientation))];
+            let one = space.restrict(&only).map_err(|error| context.space_error(error))?;
+            add(orientation.to_string(), &one)?;
+        }
+        Ok(Some(counts))
+    }
+
     /// Screens one operation.
     pub(super) fn operation(
         &self,
@@ -285,7 +327,7 @@ impl Screened {
     pub(super) fn counts(&self, context: &Context<'_>) -> BTreeMap<String, u64> {
         let name = format!("{}.orientation", self.operation);
         let Some(at) = context.space.position(&name) else {
-            return BTreeMap::from([("all".to_owned(), self.geometries.len() as u64)]);
+            return BTreeMap::from([(ALL.to_owned(), self.geometries.len() as u64)]);
         };
         let mut counts = BTreeMap::new();
         for geometry in &self.geometries {

@@ -54,6 +54,16 @@ impl Rules for Toy {
             space
                 .parameters
                 .push(list(format!("{operation}.unroll"), &[1_i64, 2, 3]));
+            // Wide ones have more geometries than anyone looks at one by one.
+            if extents.columns > 1000 {
+                for spare in ["first", "second", "third"] {
+                    space.parameters.push(Parameter {
+                        name: format!("{operation}.{spare}"),
+                        domain: Domain::Range { start: 1, stop: 200 },
+                        about: String::new(),
+                    });
+                }
+            }
             space.constraints.push(Constraint {
                 rule: "tiles",
                 scope: vec![at, at + 1],
