@@ -48,6 +48,9 @@ pub(crate) struct Arguments {
     /// Whether more or less of it is better, where neither its name nor its unit says so.
     #[arg(long, value_enum, value_name = "WAY")]
     direction: Option<Direction>,
+    /// Rank by how far the number lies above X: for scores that reach zero or lie below it, of which there is no ratio.
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    above: Option<f64>,
     /// The case that others are compared with (default: none; ratios are relative to the first that was measured).
     #[arg(long, value_name = "NAME")]
     control: Option<String>,
@@ -57,7 +60,7 @@ pub(crate) struct Arguments {
     column: Vec<String>,
     /// The source holds samples of kernels (a table with named columns, CSV or a JSON list): they are added to this
     /// database, for `calibrate`.
-    #[arg(long, value_name = "FILE", requires = "target", conflicts_with_all = ["cohort", "output", "format", "objective", "direction", "control"])]
+    #[arg(long, value_name = "FILE", requires = "target", conflicts_with_all = ["cohort", "output", "format", "objective", "direction", "above", "control"])]
     samples: Option<PathBuf>,
     /// The target whose kernels were measured.
     #[arg(long, value_name = "NAME", requires = "samples")]
@@ -86,6 +89,7 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
         objective: arguments.objective.clone(),
         unit: arguments.unit.clone(),
         larger_is_better: arguments.direction.map(|direction| direction == Direction::Higher),
+        above: arguments.above,
         columns: columns.collect::<Result<_, _>>().map_err(refused)?,
     };
     if let Some(path) = &arguments.samples {

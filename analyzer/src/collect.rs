@@ -12,6 +12,7 @@ use crate::dataset::{
     CaseData, Chosen, Consent, Dataset, Imported, Objective, Outcome, Prediction, Setup, ToolUsed, WorkloadData,
 };
 use crate::error::AnalyzeError;
+use crate::format::unit_of_time;
 use crate::rounds::{Measured, attempt, measured, printed, settle_pairing};
 
 /// Puts a cohort's parts together, case by case. `state` is that of this manifest and these additions.
@@ -43,8 +44,14 @@ pub fn collect(manifest: &Manifest, additions: &[Addition], state: &State) -> Re
         workload.mark_disturbed(&manifest.objective.1);
         same_units(workload)?;
     }
+    let mut setup = setup(manifest);
+    let medians = workloads.iter().flat_map(|workload| &workload.cases).filter_map(|case| {
+        let values: Vec<f64> = case.pairs.iter().map(|pair| pair.case).collect();
+        stats::order::median(&values)
+    });
+    setup.objective.shown_in = unit_of_time(&setup.objective.unit, medians);
     Ok(Dataset {
-        setup: setup(manifest),
+        setup,
         consents: state.consents().iter().filter_map(|record| consent(record)).collect(),
         workloads,
     })
@@ -109,6 +116,7 @@ fn empty_workload(manifest: &Manifest, entry: &WorkloadEntry, state: &State) -> 
         has_control: entry.control.is_some(),
         paired: true,
         varies: true,
+        repeats_are_rounds: false,
         cases: Vec::new(),
         screened,
         legal_plans: manifest.chosen_from.legal_plans.get(&workload.name).cloned(),
@@ -274,6 +282,7 @@ fn objective(manifest: &Manifest) -> Objective {
         name,
         unit,
         larger_is_better: manifest.inverse_of.is_some(),
+        shown_in: None,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::compare::{CaseChange, Comparison, FEWEST, Verdict};
 use crate::error::AnalyzeError;
-use crate::format::{counted, one_line, or_dash, ratio_with_interval, shown_unit, value};
+use crate::format::{counted, one_line, or_dash, ratio_with_interval};
 use crate::tables::{show, table, wrapped};
 
 /// How many cases are listed; all are in JSON and CSV.
@@ -34,7 +34,7 @@ pub fn render(comparison: &Comparison) -> String {
 }
 
 fn cases(out: &mut String, comparison: &Comparison) {
-    let shown = shown_unit(&comparison.objective.unit).0;
+    let shown = comparison.objective.shown_unit().0;
     let (first, second) = (format!("first ({shown})"), format!("second ({shown})"));
     let mut list = table(&["case", &first, &second, over(comparison), "place", "verdict"], 1..5);
     let mut rows: Vec<&CaseChange> = comparison.cases.iter().collect();
@@ -48,8 +48,8 @@ fn cases(out: &mut String, comparison: &Comparison) {
         let places = case.first_rank.zip(case.second_rank);
         list.add_row([
             one_line(&case.case),
-            or_dash(case.first, |v| value(v, &comparison.objective.unit)),
-            or_dash(case.second, |v| value(v, &comparison.objective.unit)),
+            or_dash(case.first, |v| comparison.objective.number(v)),
+            or_dash(case.second, |v| comparison.objective.number(v)),
             or_dash(case.ratio, ratio_with_interval),
             or_dash(places, |(first, second)| format!("{first} -> {second}")),
             case.verdict.word(&comparison.objective).to_owned(),

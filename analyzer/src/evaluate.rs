@@ -75,9 +75,14 @@ pub(crate) fn ratio_to_control(
     figure(&case.ratios())
 }
 
-/// The ratio by which a case is ranked, round by round: always 1 for the control ([`is_one`]).
+/// The ratio by which a case is ranked, round by round, or repeat by repeat where there is one round
+/// ([`WorkloadData::repeats_are_rounds`]): always 1 for the control ([`is_one`]).
 pub(crate) fn ratios_by_round(workload: &WorkloadData, case: &CaseData) -> Vec<f64> {
-    let ratios = case.ratios_by_round();
+    let ratios = if workload.repeats_are_rounds {
+        case.ratios()
+    } else {
+        case.ratios_by_round()
+    };
     if is_one(workload, case) {
         vec![1.0; ratios.len()]
     } else {
@@ -118,6 +123,7 @@ pub(crate) fn estimates(
         .map(|(name, prediction)| {
             let terms = Terms {
                 varies: workload.varies,
+                repeated: workload.repeated(),
                 one: control_value,
                 tie: setup.tie,
                 objective: &setup.objective,

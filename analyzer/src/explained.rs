@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use crate::dataset::SCORE;
 use crate::error::AnalyzeError;
 use crate::explain::{Explanation, PhaseShare, Seen};
-use crate::format::{UNDEFINED, counted, one_line, or_dash, ratio_with_interval, shown_unit, significant, value};
+use crate::format::{UNDEFINED, counted, one_line, or_dash, ratio_with_interval, significant};
 use crate::report::inverse;
 use crate::tables::{show, table, wrapped};
 
@@ -31,7 +31,6 @@ pub fn render(explanation: &Explanation) -> String {
 #[must_use]
 pub fn words(explanation: &Explanation) -> Vec<String> {
     let (a, b) = (one_line(&explanation.a.case), one_line(&explanation.b.case));
-    let unit = &explanation.objective.unit;
     let mut lines = Vec::new();
     for side in [&explanation.a, &explanation.b] {
         if side.value.is_none() {
@@ -48,7 +47,7 @@ pub fn words(explanation: &Explanation) -> Vec<String> {
     }
     let values = explanation.a.value.zip(explanation.b.value);
     if let (Some(ratio), Some((of_a, of_b))) = (explanation.ratio, values) {
-        let shown = shown_unit(unit).0;
+        let shown = explanation.objective.shown_unit().0;
         let objective = &explanation.objective;
         let less = if of_a <= of_b { "less" } else { "more" };
         let is_exact = ratio.lower.is_none() && explanation.differs.is_some();
@@ -72,9 +71,9 @@ pub fn words(explanation: &Explanation) -> Vec<String> {
         lines.push(format!(
             "{said} ({}): {} -> {} {shown}, {} {shown} {less}.",
             explanation.origin,
-            value(of_b, unit),
-            value(of_a, unit),
-            value((of_a - of_b).abs(), unit)
+            objective.number(of_b),
+            objective.number(of_a),
+            objective.number((of_a - of_b).abs())
         ));
         match explanation.differs {
             Some(true) => {}
@@ -109,8 +108,8 @@ fn carried(explanation: &Explanation, gain: bool) -> Option<String> {
             "{} ({}), {} -> {}",
             one_line(&phase.phase),
             one_line(&phase.kind),
-            or_dash(phase.b, |b| value(b, &explanation.objective.unit)),
-            or_dash(phase.a, |a| value(a, &explanation.objective.unit))
+            or_dash(phase.b, |b| explanation.objective.number(b)),
+            or_dash(phase.a, |a| explanation.objective.number(a))
         );
         Some(if share < 0.0 {
             format!("{times}, works against it by {:.0} %", -100.0 * share)
@@ -132,8 +131,8 @@ fn phases(out: &mut String, explanation: &Explanation, (a, b): (&str, &str)) {
     if explanation.phases.is_empty() {
         return;
     }
-    let unit = &explanation.objective.unit;
-    let shown = shown_unit(unit).0;
+    let objective = &explanation.objective;
+    let shown = objective.shown_unit().0;
     let difference = format!("difference ({shown})");
     let mut table = table(&["phase", "kind", b, a, &difference, "share"], 2..6);
     // What rounds to zero has no sign.
@@ -142,9 +141,9 @@ fn phases(out: &mut String, explanation: &Explanation, (a, b): (&str, &str)) {
         [
             one_line(&phase.phase),
             one_line(&phase.kind),
-            or_dash(phase.b, |v| value(v, unit)),
-            or_dash(phase.a, |v| value(v, unit)),
-            value(phase.difference, unit),
+            or_dash(phase.b, |v| objective.number(v)),
+            or_dash(phase.a, |v| objective.number(v)),
+            objective.number(phase.difference),
             share(phase.share),
         ]
     };
@@ -160,15 +159,15 @@ fn phases(out: &mut String, explanation: &Explanation, (a, b): (&str, &str)) {
         String::new(),
         String::new(),
         String::new(),
-        or_dash(outside, |v| value(v, unit)),
+        or_dash(outside, |v| objective.number(v)),
         share(rest.filter(|rest| rest.is_finite())),
     ]);
     table.add_row([
         "whole".to_owned(),
         String::new(),
-        or_dash(explanation.b.value, |v| value(v, unit)),
-        or_dash(explanation.a.value, |v| value(v, unit)),
-        or_dash(explanation.difference, |v| value(v, unit)),
+        or_dash(explanation.b.value, |v| objective.number(v)),
+        or_dash(explanation.a.value, |v| objective.number(v)),
+        or_dash(explanation.difference, |v| objective.number(v)),
         share(explanation.difference.filter(|whole| *whole != 0.0).map(|_| 1.0)),
     ]);
     show(out, &table);
@@ -185,7 +184,7 @@ fn estimates(out: &mut String, explanation: &Explanation, (a, b): (&str, &str)) 
     let number = |seen: &Seen, number: Option<f64>| {
         or_dash(number, |v| {
             if seen.unit == explanation.objective.unit {
-                value(v, &seen.unit)
+                explanation.objective.number(v)
             } else {
                 significant(v, 4)
             }
@@ -193,7 +192,7 @@ fn estimates(out: &mut String, explanation: &Explanation, (a, b): (&str, &str)) 
     };
     for seen in &explanation.estimates {
         let unit = if seen.unit == explanation.objective.unit {
-            shown_unit(&seen.unit).0
+            explanation.objective.shown_unit().0
         } else {
             SCORE
         };

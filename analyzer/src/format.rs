@@ -54,15 +54,30 @@ pub(crate) fn percent(share: f64) -> String {
     format!("{:.1} %", 100.0 * share)
 }
 
-/// How values of the objective are shown: the unit's name and what one of it is in the objective's unit.
-pub(crate) fn shown_unit(unit: &str) -> (&str, f64) {
-    if unit == NANOSECONDS { ("ms", 1e6) } else { (unit, 1.0) }
+/// Units of time, the shortest first: as it is shown, as files write it, nanoseconds.
+const TIMES: [(&str, [&str; 2], f64); 4] = [
+    ("ns", [NANOSECONDS, NANOSECONDS], 1.0),
+    ("µs", ["us", "µs"], 1e3),
+    ("ms", ["ms", "ms"], 1e6),
+    ("s", ["s", "s"], 1e9),
+];
+
+/// The unit in which values are shown whose own unit is a unit of time: the longest that the typical value (the median) has
+/// at least one of. `None` for any other unit, or without a value above zero.
+pub(crate) fn unit_of_time(unit: &str, values: impl Iterator<Item = f64>) -> Option<&'static str> {
+    let (_, _, ns) = TIMES.iter().find(|(_, names, _)| names.contains(&unit))?;
+    let values: Vec<f64> = values.filter(|value| *value > 0.0).collect();
+    let typical = stats::order::median(&values)? * ns;
+    let fits = TIMES.iter().rev().find(|(_, _, one)| typical >= *one);
+    fits.or(TIMES.first()).map(|(shown, _, _)| *shown)
 }
 
-/// A value of the objective in the shown unit, without its name.
-pub(crate) fn value(value: f64, unit: &str) -> String {
-    let (_, one) = shown_unit(unit);
-    significant(value / one, 4)
+/// What one of a unit of time is in another; `None` unless both are such.
+pub(crate) fn one_in(shown: &str, unit: &str) -> Option<f64> {
+    let ns = |unit: &str| TIMES.iter().find(|(_, names, _)| names.contains(&unit)).map(|(_, _, ns)| ns);
+    // Whole powers of ten either way, so that no digit is lost.
+    let (shown, unit) = (ns(shown)?, ns(unit)?);
+    Some(shown / unit)
 }
 
 /// A decimal number with commas between groups of three digits.
@@ -179,8 +194,19 @@ mod tests {
         );
         assert_eq!(grouped("1234567"), "1,234,567");
         assert_eq!(grouped("123"), "123");
-        assert_eq!(value(2_500_000.0, "ns"), "2.500");
-        assert_eq!(value(2_500.0, "cycles"), "2500");
+    }
+
+    #[test]
+    fn times_are_shown_in_the_unit_of_their_magnitude() {
+        let shown = |unit: &str, values: &[f64]| unit_of_time(unit, values.iter().copied());
+        let found = [7.0, 999.9, 1_000.0, 2.5e5, 1e6, 3.5e9, 0.2].map(|ns| shown("ns", &[ns]).unwrap());
+        assert_eq!(found, ["ns", "ns", "µs", "µs", "ms", "s", "ns"]);
+        // Other units of time as well; the typical value decides, and what is no time keeps its unit.
+        assert_eq!(shown("ms", &[7e-6, 8e-6, 4e3]), Some("ns"));
+        assert_eq!((shown("us", &[1500.0]), shown("s", &[0.25])), (Some("ms"), Some("ms")));
+        assert_eq!((shown("cycles", &[5.0]), shown("ns", &[]), shown("ns", &[-1.0])), (None, None, None));
+        assert_eq!((one_in("ms", "ns"), one_in("ns", "ms"), one_in("µs", "us")), (Some(1e6), Some(1e-6), Some(1.0)));
+        assert_eq!((one_in("ms", "cycles"), one_in("cycles", "ns")), (None, None));
     }
 
     #[test]

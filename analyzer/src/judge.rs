@@ -14,7 +14,7 @@ use stats::regret::{cross_fitted_regret, regret, top_k};
 use stats::theil_sen::theil_sen;
 
 use crate::analysis::Figure;
-use crate::ceiling::ceiling;
+use crate::ceiling::{Repeated, ceiling};
 use crate::dataset::Objective;
 use crate::evaluate::comparable;
 use crate::judgement::{AtK, Ends, Judgement, LineFigure, TieRule};
@@ -57,6 +57,8 @@ pub(crate) struct Terms<'a> {
     pub(crate) objective: &'a Objective,
     /// Whether values vary.
     pub(crate) varies: bool,
+    /// What there are several of.
+    pub(crate) repeated: Repeated,
     /// What one of what cases are ranked by is, in the objective's unit.
     pub(crate) one: Option<f64>,
     /// The definition's tie threshold, in the objective's unit.
@@ -83,7 +85,7 @@ pub(crate) fn judge(
         .unzip();
     let (tie_rule, tie_threshold, counts) = comparisons(samples, &predicted, &ranked, terms)?;
     let chosen = regret(&predicted, &ranked)?;
-    let ceiling = ceiling(samples.iter().map(|sample| sample.rounds.as_slice()), terms.plan);
+    let ceiling = ceiling(terms.repeated, samples.iter().map(|sample| sample.rounds.as_slice()), terms.plan);
     let named = |index: usize| samples[index].name.to_owned();
     let plan = terms.plan;
     Ok(Judgement {

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::dataset::{NANOSECONDS, SCORE};
+use crate::format::{one_in, significant};
 
 /// Units of lengths of time: less of them is faster.
 const DURATIONS: [&str; 6] = [NANOSECONDS, "us", "µs", "ms", "s", "cycles"];
@@ -20,6 +21,9 @@ pub struct Objective {
     pub unit: String,
     /// Whether larger values are better. Ratios to the control are then the control's number over the case's.
     pub larger_is_better: bool,
+    /// The unit of time in which values are shown, by their magnitude; `None` where they are shown in their own.
+    #[serde(skip)]
+    pub shown_in: Option<&'static str>,
 }
 
 impl Objective {
@@ -32,6 +36,26 @@ impl Objective {
         } else {
             compared
         }
+    }
+
+    /// Whether it is the same number in the same unit, however it is shown.
+    #[must_use]
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        (&self.name, &self.unit, self.larger_is_better) == (&other.name, &other.unit, other.larger_is_better)
+    }
+
+    /// How values are shown: the unit's name, and what one of it is in the objective's own unit.
+    #[must_use]
+    pub fn shown_unit(&self) -> (&str, f64) {
+        let own = (self.unit.as_str(), 1.0);
+        let scaled = self.shown_in.and_then(|shown| Some((shown, one_in(shown, &self.unit)?)));
+        scaled.unwrap_or(own)
+    }
+
+    /// A value in the shown unit with 4 significant digits, without the unit's name.
+    pub(crate) fn number(&self, value: f64) -> String {
+        let (_, one) = self.shown_unit();
+        significant(value / one, 4)
     }
 
     /// The value that is compared for a number; `None` for one that nothing can be compared by, such as 0 where more is
@@ -96,6 +120,7 @@ mod tests {
             name: "it".to_owned(),
             unit: unit.to_owned(),
             larger_is_better,
+            shown_in: None,
         }
     }
 

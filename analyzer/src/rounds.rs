@@ -180,6 +180,8 @@ pub(crate) fn settle_pairing(workload: &mut WorkloadData, simulated: bool) -> Re
     let first = controls.next();
     let control_varies = controls.any(|value| first.is_some_and(|first| first.total_cmp(&value).is_ne()));
     workload.varies = control_varies || workload.cases.iter().any(differ) || !(looked || simulated);
+    let in_one_round = workload.cases.iter().all(|case| case.rounds() <= 1);
+    workload.repeats_are_rounds = !workload.paired && looked && in_one_round;
     let replacement = if workload.paired {
         None
     } else {

@@ -6,7 +6,7 @@ use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyl
 
 use crate::analysis::{Analysis, Judgement, WorkloadRow};
 use crate::dataset::Setup;
-use crate::format::{counted, filled, one_line, or_dash, percent, ratio_with_interval, shown_unit, significant, value};
+use crate::format::{counted, filled, one_line, or_dash, percent, ratio_with_interval, significant};
 use crate::report::{
     achieves, consent_lines, correlation, coverage_lines, disturbed_line, drift_lines, front_lines, inversions,
     origin_line, ratio_line, role, title, together_lines, verdict,
@@ -104,8 +104,8 @@ fn best(out: &mut String, analysis: &Analysis, workload: &WorkloadRow) {
     if ranked.is_empty() {
         return;
     }
-    let unit = &analysis.setup.objective.unit;
-    let shown = shown_unit(unit).0;
+    let objective = &analysis.setup.objective;
+    let shown = objective.shown_unit().0;
     let counts = format!("{}s", workload.counts());
     let head = vec!["case", "ratio [95 % interval]", &counts, shown, "GFLOP/s", "of peak"];
     let rows = ranked.iter().take(BEST).map(|(case, figure)| {
@@ -113,7 +113,7 @@ fn best(out: &mut String, analysis: &Analysis, workload: &WorkloadRow) {
             one_line(&case.name),
             ratio_with_interval(*figure),
             case.pairs.to_string(),
-            or_dash(case.value, |v| value(v, unit)),
+            or_dash(case.value, |v| objective.number(v)),
             or_dash(case.gflops, |rate| significant(rate, 4)),
             or_dash(case.share_of_peak, percent),
         ]

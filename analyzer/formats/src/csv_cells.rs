@@ -5,7 +5,7 @@ use target_api::{Estimate, Moment};
 
 use crate::csv_columns::{Role, named_unit};
 use crate::error::ImportError;
-use crate::source::Source;
+use crate::source::{Options, Source};
 use crate::table::{Failed, Found, Row};
 use crate::words::Ending;
 use crate::{timestamp, words};
@@ -67,6 +67,7 @@ pub(crate) fn kinds(roles: &[Role], lines: &[(u64, csv::StringRecord)], separato
 /// Reads lines.
 pub(crate) struct Reader<'a> {
     pub(crate) source: &'a Source,
+    pub(crate) options: &'a Options,
     pub(crate) roles: &'a [Role],
     pub(crate) header: &'a [String],
     pub(crate) kinds: Vec<Kind>,
@@ -164,16 +165,17 @@ impl Reader<'_> {
         for (header, cell) in cells.iter().filter(|(_, cell)| !cell.is_empty()) {
             match (number(cell, self.decimal_comma), words::ending(cell)) {
                 (Some(x), _) => {
+                    let (x, name) = (self.options.ranked(x), self.options.ranked_name(self.objective));
                     if self.larger_is_better && x <= 0.0 {
                         return Err(ImportError::NotAboveZero {
                             file: self.source.name.clone(),
-                            objective: self.objective.to_owned(),
+                            objective: name,
                             place: format!("line {line}"),
                             value: x,
                             others: Vec::new(),
                         });
                     }
-                    if let Some(reason) = words::no_value(x, self.objective, self.unit) {
+                    if let Some(reason) = words::no_value(x, &name, self.unit) {
                         let how = Failed::RunFailed;
                         return Ok(Found::Failed { how, reason });
                     }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use crate::csv_cells::{Reader, join, kinds};
 use crate::csv_columns::{Role, named_unit, of, roles};
 use crate::error::ImportError;
-use crate::registry::Format;
+use crate::registry::{Format, Ranks};
 use crate::source::{Options, Source};
 use crate::table::{Contents, Row, Table, text};
 use crate::{t4, words};
@@ -19,6 +19,7 @@ pub(crate) const FORMAT: Format = Format {
             !text.trim_start().starts_with(['{', '[']) && separator(header).is_some()
         })
     },
+    ranks: Ranks::AnyNumber,
     read,
 };
 
@@ -61,6 +62,7 @@ fn read(source: &Source, options: &Options, notes: &mut Vec<String>) -> Result<C
     let larger_is_better = words::larger_is_better(source, options, said, &objective, &unit)?;
     let reader = Reader {
         source,
+        options,
         roles: &roles,
         header: &header,
         kinds: kinds(&roles, &lines, separator),
@@ -84,7 +86,7 @@ fn read(source: &Source, options: &Options, notes: &mut Vec<String>) -> Result<C
     }
     Ok(Contents::Table(Table {
         workload: t4::stem(&source.name),
-        objective,
+        objective: options.ranked_name(&objective),
         larger_is_better,
         unit,
         facts: BTreeMap::new(),

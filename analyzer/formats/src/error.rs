@@ -40,6 +40,12 @@ pub enum ImportError {
         value: f64,
         others: Vec<String>,
     },
+    #[error("`--above {above}` is no way to rank `{file}`")]
+    Above {
+        file: String,
+        above: f64,
+        format: &'static str,
+    },
     #[error("`--column {column}`: {message}")]
     Column { column: String, message: String },
     #[error("`{file}` has no column `{column}`: it has {}", listed(.has))]
@@ -78,13 +84,21 @@ impl ImportError {
         match self {
             Self::Unknown { known, .. } => Some(format!("say which it is with `--format`: {}", known.join(", "))),
             Self::NoFormat { known, .. } => Some(format!("there are: {}", known.join(", "))),
-            Self::NotAboveZero { others, .. } if !others.is_empty() => Some(format!(
-                "`--objective NAME` ranks by another number of the file: {}",
-                others.join(", ")
+            Self::NotAboveZero { others, .. } => Some(format!(
+                "`--above X` ranks by how far it lies above X, a number below the least of them: the order stays, and ratios \
+                 are of that distance{}",
+                if others.is_empty() {
+                    String::new()
+                } else {
+                    format!(
+                        "; `--objective NAME` ranks by another number of the file: {}",
+                        others.join(", ")
+                    )
+                }
             )),
-            Self::NotAboveZero { .. } => Some(
-                "rank by another number with `--objective NAME`, or shift this one above zero in the file".to_owned(),
-            ),
+            Self::Above { format, .. } => Some(format!(
+                "X is a finite number, and the file one of results that may be zero or less: `{format}` holds none, or counts"
+            )),
             Self::NoColumn { .. } | Self::Column { .. } => Some(
                 "`--column ROLE=HEADER`, as in `--column value=time_ms`; see `layout-sweep import --help`".to_owned(),
             ),

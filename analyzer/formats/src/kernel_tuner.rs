@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 
 use crate::error::ImportError;
 use crate::json::{self, Ordered};
-use crate::registry::Format;
+use crate::registry::{Format, Ranks};
 use crate::source::{Options, Source};
 use crate::table::{Contents, Failed, Found, Row, Table};
 use crate::words::Ending;
@@ -18,6 +18,7 @@ pub(crate) const FORMAT: Format = Format {
     name: "kernel-tuner",
     about: "a cache file of Kernel Tuner",
     suits: |source| source.text().is_ok_and(|text| text.contains("\"tune_params_keys\"")),
+    ranks: Ranks::AnyNumber,
     read,
 };
 
@@ -64,6 +65,7 @@ fn read(source: &Source, options: &Options, notes: &mut Vec<String>) -> Result<C
     let larger_is_better = words::larger_is_better(source, options, None, field, &unit)?;
     let reader = Reader {
         source,
+        options,
         keys,
         cache,
         field,
@@ -90,7 +92,7 @@ fn read(source: &Source, options: &Options, notes: &mut Vec<String>) -> Result<C
     );
     Ok(Contents::Table(Table {
         workload: file.kernel_name.unwrap_or_else(|| "kernel".to_owned()),
-        objective: field.to_owned(),
+        objective: options.ranked_name(field),
         larger_is_better,
         unit: reader.unit,
         facts,
@@ -123,6 +125,7 @@ fn unit(field: &str) -> String {
 
 struct Reader<'a> {
     source: &'a Source,
+    options: &'a Options,
     keys: &'a [String],
     cache: &'a Ordered<Ordered<Json>>,
     /// The objective's field.
@@ -202,16 +205,18 @@ impl Reader<'_> {
         if values.iter().any(|x| *x >= FAILED_TIME) {
             return Ok(failed(format!("{} of 1e20: it failed", self.field)));
         }
+        let values: Vec<f64> = values.into_iter().map(|x| self.options.ranked(x)).collect();
+        let name = self.options.ranked_name(self.field);
         if let Some(&value) = values.iter().find(|x| self.larger_is_better && **x <= 0.0) {
             return Err(ImportError::NotAboveZero {
                 file: self.source.name.clone(),
-                objective: self.field.to_owned(),
+                objective: name,
                 place: format!("configuration `{key}`"),
                 value,
                 others: numbers(self.cache, self.keys, self.field),
             });
         }
-        let bad = values.iter().find_map(|x| words::no_value(*x, self.field, &self.unit));
+        let bad = values.iter().find_map(|x| words::no_value(*x, &name, &self.unit));
         Ok(bad.map_or_else(
             || Found::Measured {
                 samples: values.iter().map(|x| (0, *x)).collect(),

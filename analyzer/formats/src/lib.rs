@@ -30,7 +30,7 @@ pub use csv_write::to_csv;
 pub use error::ImportError;
 pub use from_cohort::{ExportError, table_of};
 pub use markdown::to_markdown;
-pub use registry::{FORMATS, Format, find, read, suiting};
+pub use registry::{FORMATS, Format, Ranks, find, read, suiting};
 pub use source::{Options, Part, Source, unpack};
 pub use t4_write::to_t4;
 pub use table::{Contents, Failed, Found, Row, Table};

@@ -8,7 +8,7 @@ use target_api::{Estimate, Moment};
 
 use crate::error::ImportError;
 use crate::json::{self, Ordered};
-use crate::registry::Format;
+use crate::registry::{Format, Ranks};
 use crate::source::{Options, Source};
 use crate::table::{Contents, Failed, Found, Row, Table};
 use crate::words;
@@ -17,6 +17,7 @@ pub(crate) const FORMAT: Format = Format {
     name: "published",
     about: "a folder of the published sweep's form: manifest.json, */result.json",
     suits: |source| source.folder && source.parts.iter().any(|part| part.path.ends_with(RESULT)),
+    ranks: Ranks::Counts,
     read,
 };
 

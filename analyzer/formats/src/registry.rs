@@ -7,6 +7,17 @@ use crate::table::Contents;
 /// Reads a source; what had to be left out or assumed goes to the notes.
 type Read = fn(&Source, &Options, &mut Vec<String>) -> Result<Contents, ImportError>;
 
+/// What a format ranks configurations by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ranks {
+    /// Any number of its files.
+    AnyNumber,
+    /// Counts, which are above zero.
+    Counts,
+    /// Nothing: it holds no results.
+    Nothing,
+}
+
 /// A format that can be read.
 #[derive(Debug, Clone, Copy)]
 pub struct Format {
@@ -16,6 +27,8 @@ pub struct Format {
     pub about: &'static str,
     /// Whether a source looks like it.
     pub suits: fn(&Source) -> bool,
+    /// What it ranks by.
+    pub ranks: Ranks,
     /// Reads it.
     pub read: Read,
 }
@@ -54,6 +67,15 @@ pub fn suiting(source: &Source) -> Result<&'static Format, ImportError> {
 /// Reads `source` as `format`; the notes say what was left out or assumed.
 pub fn read(format: &Format, source: &Source, options: &Options) -> Result<(Contents, Vec<String>), ImportError> {
     let mut notes = Vec::new();
+    if let Some(above) = options.above
+        && (!above.is_finite() || format.ranks != Ranks::AnyNumber)
+    {
+        return Err(ImportError::Above {
+            file: source.name.clone(),
+            above,
+            format: format.name,
+        });
+    }
     let contents = (format.read)(source, options, &mut notes)?;
     if let Contents::Table(table) = &contents
         && table.rows.is_empty()

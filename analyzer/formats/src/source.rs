@@ -54,7 +54,7 @@ impl Source {
 }
 
 /// How a file is read where it leaves something open.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Options {
     /// The number to rank by; the file's own objective otherwise.
     pub objective: Option<String>,
@@ -62,8 +62,26 @@ pub struct Options {
     pub unit: Option<String>,
     /// Whether more of it is better; otherwise what the file, its name and its unit say.
     pub larger_is_better: Option<bool>,
+    /// What is ranked by is how far the number lies above this one: for scores that reach zero or lie below it, of which there
+    /// is no ratio. Their order stays; ratios are of the distance, and the objective's name says so.
+    pub above: Option<f64>,
     /// What the columns of a table are.
     pub columns: Vec<Column>,
+}
+
+impl Options {
+    /// What is ranked by of a number in the file.
+    pub(crate) fn ranked(&self, number: f64) -> f64 {
+        self.above.map_or(number, |above| number - above)
+    }
+
+    /// What that is called.
+    pub(crate) fn ranked_name(&self, objective: &str) -> String {
+        match self.above {
+            Some(above) => format!("{objective} above {above}"),
+            None => objective.to_owned(),
+        }
+    }
 }
 
 /// The text of `bytes`, unpacked if they are gzip, without a byte-order mark, and what had to be left out.

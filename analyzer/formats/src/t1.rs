@@ -12,7 +12,7 @@ use serde_json::Value as Json;
 
 use crate::error::ImportError;
 use crate::json;
-use crate::registry::Format;
+use crate::registry::{Format, Ranks};
 use crate::source::{Options, Source};
 use crate::table::Contents;
 use crate::values;
@@ -21,6 +21,7 @@ pub(crate) const FORMAT: Format = Format {
     name: "t1",
     about: "a search space in the FAIR format T1, or in CAFF (JSON); becomes a sweep definition",
     suits: |source| source.text().is_ok_and(|text| text.contains("\"ConfigurationSpace\"")),
+    ranks: Ranks::Nothing,
     read,
 };
 

@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 
 use crate::error::ImportError;
 use crate::json::{self, Ordered};
-use crate::registry::Format;
+use crate::registry::{Format, Ranks};
 use crate::source::{Options, Source};
 use crate::table::{Contents, Failed, Found, Row, Table};
 use crate::words::Ending;
@@ -23,6 +23,7 @@ pub(crate) const FORMAT: Format = Format {
             .text()
             .is_ok_and(|text| text.trim_start().starts_with('{') && text.contains("\"results\""))
     },
+    ranks: Ranks::AnyNumber,
     read,
 };
 
@@ -81,6 +82,7 @@ fn read(source: &Source, options: &Options, notes: &mut Vec<String>) -> Result<C
     let larger_is_better = words::larger_is_better(source, options, direction, &objective, &unit)?;
     let reader = Reader {
         source,
+        options,
         objective: &objective,
         larger_is_better,
         unit: &unit,
@@ -107,7 +109,7 @@ fn read(source: &Source, options: &Options, notes: &mut Vec<String>) -> Result<C
         workload: said("workload").unwrap_or_else(|| stem(&source.name)),
         facts: facts.map(fact).collect(),
         larger_is_better,
-        objective,
+        objective: options.ranked_name(&objective),
         unit,
         rows,
     }))
@@ -160,6 +162,7 @@ fn runtimes(entry: &Entry) -> Option<Vec<f64>> {
 
 struct Reader<'a> {
     source: &'a Source,
+    options: &'a Options,
     objective: &'a str,
     larger_is_better: bool,
     unit: &'a str,
@@ -236,10 +239,12 @@ impl Reader<'_> {
                 })?
             }
         };
+        let values: Vec<f64> = values.into_iter().map(|x| self.options.ranked(x)).collect();
+        let name = self.options.ranked_name(self.objective);
         if let Some(&value) = values.iter().find(|x| self.larger_is_better && **x <= 0.0) {
             return Err(ImportError::NotAboveZero {
                 file: self.source.name.clone(),
-                objective: self.objective.to_owned(),
+                objective: name,
                 place: place(),
                 value,
                 others: others(entry, self.objective),
@@ -247,7 +252,7 @@ impl Reader<'_> {
         }
         let bad = values
             .iter()
-            .find_map(|x| words::no_value(*x, self.objective, self.unit));
+            .find_map(|x| words::no_value(*x, &name, self.unit));
         Ok(bad.map_or_else(
             || Found::Measured {
                 samples: values.iter().map(|x| (0, *x)).collect(),

@@ -199,6 +199,45 @@ fn more_is_better_needs_numbers_above_zero() {
 }
 
 #[test]
+fn scores_below_zero_are_ranked_by_their_distance_above_a_number() {
+    let above = |above: f64| Options {
+        above: Some(above),
+        ..Options::default()
+    };
+    // Those at or below the number itself can't be ranked either.
+    let message = refused("score.json", SCORE, &above(-0.2));
+    assert!(message.contains("of `score above -0.2` more is better"), "{message}");
+    let (table, _) = table_with("score.json", SCORE, &above(-2.0));
+    assert_eq!((table.objective.as_str(), table.larger_is_better), ("score above -2", true));
+    let Found::Measured { samples } = &table.rows[0].found else {
+        panic!("{:?}", table.rows[0].found)
+    };
+    assert_eq!(samples[0], (0, -0.234 + 2.0));
+    // What the file says stays beside it.
+    assert_eq!(table.rows[0].extra["reported_score"], -0.234);
+    let text = "x,loss\n1,0\n2,-1.5\n3,2\n";
+    let options = Options {
+        unit: Some("1".to_owned()),
+        columns: columns(&["value=loss"]).columns,
+        ..above(-3.0)
+    };
+    let (table, _) = table_with("loss.csv", text, &options);
+    let values = table.rows.iter().map(|row| match &row.found {
+        Found::Measured { samples } => samples[0].1,
+        Found::Failed { .. } => f64::NAN,
+    });
+    assert_eq!(values.collect::<Vec<f64>>(), [3.0, 1.5, 5.0]);
+    assert_eq!((table.objective.as_str(), table.larger_is_better), ("loss above -3", false));
+    for (source, above) in [(T1, -1.0), (SCORE, f64::INFINITY)] {
+        let options = Options {
+            above: Some(above),
+            ..Options::default()
+        };
+        assert!(refused("it.json", source, &options).contains("--above"));
+    }
+}
+
+#[test]
 fn a_rate_is_read_as_it_is_and_turned_over_in_the_cohort() {
     let text = "x,throughput (GB/s)\n1,3.7\n2,49\n";
     let options = Options {

@@ -8,7 +8,7 @@ use planner::select::plan_to_toml;
 use super::escape::{lines, shell, text};
 use super::html::Input;
 use crate::analysis::{Analysis, CaseRow, Winner, WorkloadRow};
-use crate::format::{UNDEFINED, counted, or_dash, percent, shown_unit, significant, value};
+use crate::format::{UNDEFINED, counted, or_dash, percent, significant};
 use crate::report::{achieves, role, times_as_fast, verdict};
 
 /// Beyond so many characters a line is folded.
@@ -102,8 +102,8 @@ fn headline(analysis: &Analysis, workload: &WorkloadRow, winner: &Winner) -> Str
 }
 
 fn figures(out: &mut String, analysis: &Analysis, workload: &WorkloadRow, winner: &Winner, case: &CaseRow) {
-    let unit = &analysis.setup.objective.unit;
-    let (shown, _) = shown_unit(unit);
+    let objective = &analysis.setup.objective;
+    let (shown, _) = objective.shown_unit();
     let origin = analysis.setup.origin();
     let with_unit = |number: String, unit: &str| {
         if number == UNDEFINED {
@@ -116,7 +116,7 @@ fn figures(out: &mut String, analysis: &Analysis, workload: &WorkloadRow, winner
     let mut all = vec![
         (
             "its time",
-            with_unit(or_dash(case.value, |v| value(v, unit)), shown),
+            with_unit(or_dash(case.value, |v| objective.number(v)), shown),
             origin,
         ),
         (
@@ -126,7 +126,7 @@ fn figures(out: &mut String, analysis: &Analysis, workload: &WorkloadRow, winner
                 (true, false) => "the control’s",
                 (false, false) => "the reference’s",
             },
-            with_unit(or_dash(workload.control_value, |v| value(v, unit)), shown),
+            with_unit(or_dash(workload.control_value, |v| objective.number(v)), shown),
             if normalised { "derived" } else { origin },
         ),
     ];

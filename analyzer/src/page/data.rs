@@ -16,7 +16,6 @@ use super::regret::{Curve, at_random, of_estimate};
 use super::timelines::TimelineData;
 use crate::analysis::{Analysis, CaseRow, EstimateRow, WorkloadRow};
 use crate::dataset::{Attempt, Objective};
-use crate::format::shown_unit;
 
 /// All of the page's data.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -137,7 +136,7 @@ impl Data {
     /// Projects an analysis.
     #[must_use]
     pub fn of(analysis: &Analysis, links: &Links, timelines: &BTreeMap<String, Timeline>) -> Self {
-        let (unit, one) = shown_unit(&analysis.setup.objective.unit);
+        let (unit, one) = analysis.setup.objective.shown_unit();
         let mut cases = Cases::default();
         let mut workloads = Vec::new();
         for (index, workload) in analysis.workloads.iter().enumerate() {
@@ -289,7 +288,7 @@ fn estimate_column(
     EstimateColumn {
         name: estimate.name.clone(),
         unit: if comparable {
-            shown_unit(&objective.unit).0
+            objective.shown_unit().0
         } else {
             &estimate.unit
         }

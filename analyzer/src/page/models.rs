@@ -6,7 +6,7 @@ use super::answer::case_link;
 use super::escape::text;
 use super::sections::list;
 use crate::analysis::{Analysis, EstimateRow, Judgement, Unestimated, WorkloadRow};
-use crate::format::{or_dash, percent, shown_unit, significant, value};
+use crate::format::{or_dash, percent, significant};
 use crate::report::{correlation, inversions, notes};
 
 /// A head: what stands there, its label, whether the column's cells are numbers.
@@ -111,13 +111,13 @@ fn order(out: &mut String, workload: &WorkloadRow) {
 }
 
 fn choice(out: &mut String, analysis: &Analysis, workload: &WorkloadRow) {
-    let unit = &analysis.setup.objective.unit;
+    let objective = &analysis.setup.objective;
     let budgets = workload.estimates.iter().map(|estimate| &estimate.whole.at_k);
     let budgets: Vec<usize> = budgets
         .max_by_key(|at_k| at_k.len())
         .map(|at_k| at_k.iter().map(|at| at.k).filter(|k| *k > 1).collect())
         .unwrap_or_default();
-    let regret = format!("regret, {}", text(shown_unit(unit).0));
+    let regret = format!("regret, {}", text(objective.shown_unit().0));
     let firsts: Vec<String> = budgets.iter().map(|k| format!("first {k}")).collect();
     let mut heads = vec![
         ("choosing by", "modelled", false),
@@ -137,7 +137,7 @@ fn choice(out: &mut String, analysis: &Analysis, workload: &WorkloadRow) {
             or_dash(judged.selected.as_deref(), case_link),
             or_dash(judged.regret_ratio, ratio),
             or_dash(judged.cross_fitted_regret, ratio),
-            or_dash(judged.regret_value, |more| value(more, unit)),
+            or_dash(judged.regret_value, |more| objective.number(more)),
             or_dash(judged.rank_of_best, |rank| rank.to_string()),
             or_dash(judged.winner_flip_rate, percent),
         ];

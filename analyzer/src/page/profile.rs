@@ -10,7 +10,7 @@ use super::escape::{self, text};
 use super::html::head;
 use super::timelines::TimelineData;
 use crate::error::AnalyzeError;
-use crate::format::{percent, shown_unit, significant};
+use crate::format::{one_in, percent, significant, unit_of_time};
 
 /// What a profile page is made from.
 #[derive(Debug, Clone, Copy)]
@@ -37,7 +37,9 @@ struct Data {
 /// Errors: data that can't be written as JSON, which is a bug.
 pub fn render_profile(profiled: &Profiled<'_>) -> Result<Vec<u8>, AnalyzeError> {
     let timeline = profiled.timeline;
-    let (unit, one) = shown_unit(&timeline.unit);
+    let shown = unit_of_time(&timeline.unit, std::iter::once(timeline.end));
+    let scaled = shown.and_then(|shown| Some((shown, one_in(shown, &timeline.unit)?)));
+    let (unit, one) = scaled.unwrap_or((timeline.unit.as_str(), 1.0));
     let data = Data {
         unit: unit.to_owned(),
         origin: timeline.origin.clone(),

@@ -6,7 +6,7 @@ use super::palette::{CONTROL, Families, GREY, INK, Mark, short_names};
 use super::picture::{Anchor, Item, Picture, Shape};
 use crate::analysis::{CaseRow, EstimateRow, WorkloadRow};
 use crate::dataset::Objective;
-use crate::format::{counted, or_dash, percent, shown_unit, significant};
+use crate::format::{counted, or_dash, percent, significant};
 
 const SIZE: (f64, f64) = (1000.0, 700.0);
 /// Left, top, right, bottom of the plot in the picture.
@@ -33,7 +33,7 @@ pub fn calibration(
     origin: &str,
 ) -> Result<Option<Picture>, String> {
     let in_unit = objective.has_bias(&estimate.unit);
-    let (unit, one) = shown_unit(&objective.unit);
+    let (unit, one) = objective.shown_unit();
     let point = |case| point(case, estimate, in_unit, one);
     let all: Vec<Point> = workload.cases.iter().filter_map(point).collect();
     // A logarithm shows positive values only; what it can't show is counted below.

@@ -4,7 +4,8 @@ use super::axis::Axis;
 use super::palette::{CONTROL, GREY, GRID, INK, short_names};
 use super::picture::{Anchor, Item, Picture, Shape};
 use crate::analysis::{Drift, WorkloadRow};
-use crate::format::{counted, shown_unit, significant};
+use crate::dataset::Objective;
+use crate::format::{counted, significant};
 use plotters::style::RGBColor;
 
 const SIZE: (f64, f64) = (1000.0, 460.0);
@@ -17,9 +18,9 @@ const NAMED: usize = 5;
 
 /// The control's median in every round over the time of the sweep, with the medians of both halves of the rounds;
 /// disturbed rounds are crosses. `None` where the control was measured in fewer than 2 rounds.
-pub fn drift(workload: &WorkloadRow, objective_unit: &str, origin: &str) -> Option<Picture> {
+pub fn drift(workload: &WorkloadRow, objective: &Objective, origin: &str) -> Option<Picture> {
     let drift = workload.drift.as_ref()?;
-    let (unit, one) = shown_unit(objective_unit);
+    let (unit, one) = objective.shown_unit();
     let (left, top, right, bottom) = FRAME;
     let (minutes, time_unit) = time_scale(drift);
     let times: Vec<f64> = drift.points.iter().map(|point| point.seconds / minutes).collect();

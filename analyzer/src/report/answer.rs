@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::words::{achieves, times_as_fast};
 use crate::analysis::{Analysis, CaseRow, Winner, WorkloadRow};
 use crate::dataset::{Outcome, Setup};
-use crate::format::{counted, name, names, or_dash, percent, ratio_with_interval, shown_unit, significant, value};
+use crate::format::{counted, name, names, or_dash, percent, ratio_with_interval, significant};
 
 /// How many of those that tie are listed by simplicity.
 const SIMPLEST: usize = 5;
@@ -210,8 +210,8 @@ pub(crate) fn answer(out: &mut String, analysis: &Analysis, workload: &WorkloadR
 }
 
 fn figures(out: &mut String, analysis: &Analysis, workload: &WorkloadRow, case: &CaseRow) {
-    let unit = &analysis.setup.objective.unit;
-    let (shown, _) = shown_unit(unit);
+    let objective = &analysis.setup.objective;
+    let (shown, _) = objective.shown_unit();
     let origin = analysis.setup.origin();
     let role = role(workload);
     // Without operations there is no rate.
@@ -225,14 +225,14 @@ fn figures(out: &mut String, analysis: &Analysis, workload: &WorkloadRow, case: 
     let _ = writeln!(
         out,
         "- {} {shown} ({origin}){rate}; {} {} {} {shown} ({})",
-        or_dash(case.value, |v| value(v, unit)),
+        or_dash(case.value, |v| objective.number(v)),
         role,
         if analysis.setup.objective.is_duration() {
             "takes"
         } else {
             "has"
         },
-        or_dash(workload.control_value, |v| value(v, unit)),
+        or_dash(workload.control_value, |v| objective.number(v)),
         if workload.median_peak_gflops.is_some() {
             "derived, normalised"
         } else {

@@ -87,7 +87,9 @@ static FIGURES: &[(&str, &str, &str)] = &[
         "ceiling",
         "derived",
         "about the Spearman that a perfect model would reach: median ratios of even against odd rounds, Spearman-Brown, \
-         square root (approximate, and so is its interval). An estimate can't be judged beyond it",
+         square root (approximate, and so is its interval). Where every case was measured in one round and beside no control, \
+         its repeats are taken as rounds: not paired, so what lasts longer than one case is not seen. An estimate can't be \
+         judged beyond it",
     ),
     (
         "inversions",

@@ -141,7 +141,7 @@ fn pictures(analysis: &Analysis) -> Result<Vec<(String, Picture)>, AnalyzeError>
         add(
             &mut pictures,
             stem,
-            Ok(drift(workload, &analysis.setup.objective.unit, analysis.setup.origin())),
+            Ok(drift(workload, &analysis.setup.objective, analysis.setup.origin())),
         )?;
         for estimate in &workload.estimates {
             let stem = named(format!("calibration-{}", slug(&estimate.name)));

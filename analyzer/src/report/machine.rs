@@ -1,7 +1,7 @@
 //! What a report says of the machine meanwhile: drift, disturbances, accepted differences.
 
 use crate::analysis::{Analysis, Drift, WorkloadRow};
-use crate::format::{counted, or_dash, shown_unit, significant, value};
+use crate::format::{counted, or_dash, significant};
 
 /// A p value below which the halves of a sweep are said to differ.
 const DIFFER: f64 = 0.01;
@@ -12,7 +12,6 @@ pub(crate) fn drift_lines(analysis: &Analysis, workload: &WorkloadRow, show: imp
     let Some(drift) = &workload.drift else {
         return Vec::new();
     };
-    let unit = &analysis.setup.objective.unit;
     let objective = &analysis.setup.objective;
     let whose = if workload.has_control {
         "The control"
@@ -26,10 +25,10 @@ pub(crate) fn drift_lines(analysis: &Analysis, workload: &WorkloadRow, show: imp
         } else {
             format!("{whose}'s {} was", show(&objective.name))
         },
-        value(drift.first_half, unit),
-        shown_unit(unit).0,
+        objective.number(drift.first_half),
+        objective.shown_unit().0,
         counted(drift.rounds, "round"),
-        value(drift.second_half, unit),
+        objective.number(drift.second_half),
         analysis.setup.origin(),
         tested(drift)
     )];

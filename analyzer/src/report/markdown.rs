@@ -13,9 +13,7 @@ use super::words::{objective_line, ratio_line, title, workload_line};
 use crate::analysis::{Analysis, WorkloadRow};
 use crate::calibration::of_cohort;
 use crate::dataset::MOST_SHARE;
-use crate::format::{
-    counted, filled, grouped, markdown as escaped, name, or_dash, percent, ratio, shown_unit, significant, table, value,
-};
+use crate::format::{counted, filled, grouped, markdown as escaped, name, or_dash, percent, ratio, significant, table};
 
 /// How many cases the report lists; all are in `summary.csv`.
 const BEST: usize = 15;
@@ -79,7 +77,7 @@ fn best(out: &mut String, analysis: &Analysis, workload: &WorkloadRow) {
         let _ = writeln!(out, "None.\n");
         return;
     }
-    let unit = &analysis.setup.objective.unit;
+    let objective = &analysis.setup.objective;
     let rows: Vec<Vec<String>> = ranked
         .iter()
         .take(BEST)
@@ -95,7 +93,7 @@ fn best(out: &mut String, analysis: &Analysis, workload: &WorkloadRow) {
                     format!("{} to {}", ratio(lower), ratio(upper))
                 }),
                 case.pairs.to_string(),
-                or_dash(case.value, |v| value(v, unit)),
+                or_dash(case.value, |v| objective.number(v)),
                 or_dash(case.gflops, |rate| significant(rate, 4)),
                 or_dash(case.share_of_peak, percent),
                 or_dash(case.error.and_then(|error| error.max_absolute), |error| {
@@ -105,7 +103,7 @@ fn best(out: &mut String, analysis: &Analysis, workload: &WorkloadRow) {
         })
         .collect();
     let origin = analysis.setup.origin();
-    let shown = format!("{} ({origin})", shown_unit(unit).0);
+    let shown = format!("{} ({origin})", objective.shown_unit().0);
     let (ratio_head, error_head) = (format!("ratio ({origin})"), format!("max error ({origin})"));
     let counts = format!("{}s", workload.counts());
     let head = vec![

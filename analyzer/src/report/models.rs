@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::analysis::{Analysis, Ends, EstimateRow, Judgement, LineFigure, WorkloadRow};
 use crate::dataset::Objective;
-use crate::format::{UNDEFINED, name, or_dash, percent, shown_unit, significant, table, value};
+use crate::format::{UNDEFINED, name, or_dash, percent, significant, table};
 
 /// Inversions of comparable pairs: `12 of 340`.
 pub(crate) fn inversions(judged: &Judgement) -> String {
@@ -95,8 +95,7 @@ fn order_row(
 
 /// `1.2 x + 0.3 ms`, with x in the objective's unit where the estimate is, else the slope in what is shown.
 fn linear(line: LineFigure, estimate_unit: &str, objective: &Objective) -> String {
-    let unit = &objective.unit;
-    let (shown, one) = shown_unit(unit);
+    let (shown, one) = objective.shown_unit();
     let sign = if line.intercept < 0.0 { '-' } else { '+' };
     let slope = if objective.has_bias(estimate_unit) {
         line.slope
@@ -106,14 +105,14 @@ fn linear(line: LineFigure, estimate_unit: &str, objective: &Objective) -> Strin
     format!(
         "{} x {sign} {} {shown}",
         significant(slope, 3),
-        value(line.intercept.abs(), unit)
+        objective.number(line.intercept.abs())
     )
 }
 
 /// What choosing by each costs.
 fn choice(out: &mut String, analysis: &Analysis, workload: &WorkloadRow) {
-    let unit = &analysis.setup.objective.unit;
-    let (shown, _) = shown_unit(unit);
+    let objective = &analysis.setup.objective;
+    let (shown, _) = objective.shown_unit();
     // The budgets of the estimate that has most of them: one with more samples has all that others have.
     let budgets = workload.estimates.iter().map(|estimate| &estimate.whole.at_k);
     let budgets: Vec<usize> = budgets
@@ -127,7 +126,7 @@ fn choice(out: &mut String, analysis: &Analysis, workload: &WorkloadRow) {
             or_dash(judged.selected.as_deref(), name),
             or_dash(judged.regret_ratio, |ratio| format!("{ratio:.3}")),
             or_dash(judged.cross_fitted_regret, |ratio| format!("{ratio:.3}")),
-            or_dash(judged.regret_value, |v| value(v, unit)),
+            or_dash(judged.regret_value, |v| objective.number(v)),
             or_dash(judged.rank_of_best, |rank| rank.to_string()),
             or_dash(judged.winner_flip_rate, percent),
         ];

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::analysis::Analysis;
-use crate::format::{name, or_dash, ratio, shown_unit, significant, table, value};
+use crate::format::{name, or_dash, ratio, significant, table};
 
 /// The section on all workloads; nothing for a single one.
 pub(crate) fn together(out: &mut String, analysis: &Analysis) {
@@ -68,14 +68,14 @@ pub(crate) fn together_lines(analysis: &Analysis, show: impl Fn(&str) -> String)
             }
         ),
     };
-    let unit = &analysis.setup.objective.unit;
-    let (shown, _) = shown_unit(unit);
+    let objective = &analysis.setup.objective;
+    let (shown, _) = objective.shown_unit();
     let sum = across.sum.map(|sum| {
         format!(
             "Each as often as its weight says, they take {} {shown} with their controls and {} {shown} with each one's best: \
              {} (derived).",
-            value(sum.control, unit),
-            value(sum.best, unit),
+            objective.number(sum.control),
+            objective.number(sum.best),
             ratio(sum.ratio)
         )
     });
