@@ -219,6 +219,18 @@ pub struct WorkloadRow {
 }
 
 impl WorkloadRow {
+    /// Whether there is anything to say of estimates.
+    #[must_use]
+    pub fn has_models(&self) -> bool {
+        !self.estimates.is_empty() || !self.unestimated.is_empty()
+    }
+
+    /// Whether there is anything to say of failures: a case without a result, or one that was tried again.
+    #[must_use]
+    pub fn has_failures(&self) -> bool {
+        !self.failures.is_empty() || self.cases.iter().any(|case| case.attempts.len() > 1)
+    }
+
     /// What [`WorkloadRow::control`] is.
     #[must_use]
     pub fn reference(&self) -> &'static str {

@@ -45,10 +45,13 @@ pub fn collect(manifest: &Manifest, additions: &[Addition], state: &State) -> Re
         same_units(workload)?;
     }
     let mut setup = setup(manifest);
-    let medians = workloads.iter().flat_map(|workload| &workload.cases).filter_map(|case| {
-        let values: Vec<f64> = case.pairs.iter().map(|pair| pair.case).collect();
-        stats::order::median(&values)
-    });
+    let medians = workloads
+        .iter()
+        .flat_map(|workload| &workload.cases)
+        .filter_map(|case| {
+            let values: Vec<f64> = case.pairs.iter().map(|pair| pair.case).collect();
+            stats::order::median(&values)
+        });
     setup.objective.shown_in = unit_of_time(&setup.objective.unit, medians);
     Ok(Dataset {
         setup,

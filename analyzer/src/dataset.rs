@@ -3,8 +3,8 @@
 pub use crate::case_data::{
     Attempt, CaseData, Chosen, ErrorFigures, MOST_SHARE, Outcome, Pair, PhaseFigure, Prediction, RoundTime,
 };
-pub use crate::objective::Objective;
 use crate::ceiling::Repeated;
+pub use crate::objective::Objective;
 pub use crate::setup::{Consent, Imported, Setup, ToolUsed};
 
 /// Unit of an estimate of which only the order means anything.

@@ -74,7 +74,12 @@ pub(crate) fn unit_of_time(unit: &str, values: impl Iterator<Item = f64>) -> Opt
 
 /// What one of a unit of time is in another; `None` unless both are such.
 pub(crate) fn one_in(shown: &str, unit: &str) -> Option<f64> {
-    let ns = |unit: &str| TIMES.iter().find(|(_, names, _)| names.contains(&unit)).map(|(_, _, ns)| ns);
+    let ns = |unit: &str| {
+        TIMES
+            .iter()
+            .find(|(_, names, _)| names.contains(&unit))
+            .map(|(_, _, ns)| ns)
+    };
     // Whole powers of ten either way, so that no digit is lost.
     let (shown, unit) = (ns(shown)?, ns(unit)?);
     Some(shown / unit)
@@ -204,8 +209,14 @@ mod tests {
         // Other units of time as well; the typical value decides, and what is no time keeps its unit.
         assert_eq!(shown("ms", &[7e-6, 8e-6, 4e3]), Some("ns"));
         assert_eq!((shown("us", &[1500.0]), shown("s", &[0.25])), (Some("ms"), Some("ms")));
-        assert_eq!((shown("cycles", &[5.0]), shown("ns", &[]), shown("ns", &[-1.0])), (None, None, None));
-        assert_eq!((one_in("ms", "ns"), one_in("ns", "ms"), one_in("µs", "us")), (Some(1e6), Some(1e-6), Some(1.0)));
+        assert_eq!(
+            (shown("cycles", &[5.0]), shown("ns", &[]), shown("ns", &[-1.0])),
+            (None, None, None)
+        );
+        assert_eq!(
+            (one_in("ms", "ns"), one_in("ns", "ms"), one_in("µs", "us")),
+            (Some(1e6), Some(1e-6), Some(1.0))
+        );
         assert_eq!((one_in("ms", "cycles"), one_in("cycles", "ns")), (None, None));
     }
 

@@ -85,7 +85,11 @@ pub(crate) fn judge(
         .unzip();
     let (tie_rule, tie_threshold, counts) = comparisons(samples, &predicted, &ranked, terms)?;
     let chosen = regret(&predicted, &ranked)?;
-    let ceiling = ceiling(terms.repeated, samples.iter().map(|sample| sample.rounds.as_slice()), terms.plan);
+    let ceiling = ceiling(
+        terms.repeated,
+        samples.iter().map(|sample| sample.rounds.as_slice()),
+        terms.plan,
+    );
     let named = |index: usize| samples[index].name.to_owned();
     let plan = terms.plan;
     Ok(Judgement {

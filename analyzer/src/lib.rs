@@ -26,6 +26,7 @@ pub mod explain;
 pub mod explained;
 pub mod explanation;
 mod format;
+mod front;
 mod judge;
 pub mod judgement;
 mod kinds;

@@ -48,7 +48,9 @@ impl Objective {
     #[must_use]
     pub fn shown_unit(&self) -> (&str, f64) {
         let own = (self.unit.as_str(), 1.0);
-        let scaled = self.shown_in.and_then(|shown| Some((shown, one_in(shown, &self.unit)?)));
+        let scaled = self
+            .shown_in
+            .and_then(|shown| Some((shown, one_in(shown, &self.unit)?)));
         scaled.unwrap_or(own)
     }
 

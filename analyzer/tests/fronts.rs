@@ -43,6 +43,23 @@ fn who_can_t_be_beaten_in_both_is_told() {
     // Nobody said which way a clock is better.
     assert!(!report.contains("`clock_MHz`: "), "{report}");
     assert!(tables::render(&analysis).contains("beside the objective: 3 of 4 cases"));
+    // The same as a picture, with the names of those on the line.
+    let folder = tempfile::tempdir().unwrap();
+    let mut analysis = analysis;
+    analyzer::report::write(&mut analysis, folder.path()).unwrap();
+    assert!(
+        analysis.files.contains(&"pareto-dram-words.svg".to_owned()),
+        "{:?}",
+        analysis.files
+    );
+    let svg = std::fs::read_to_string(folder.path().join("pareto-dram-words.svg")).unwrap();
+    for words in ["3 of 4 cases can't be beaten in both", "between", "fast", "dram_words"] {
+        assert!(
+            svg.contains(words) || svg.contains(&words.replace('\'', "&apos;")),
+            "{words}: {svg}"
+        );
+    }
+    assert!(!svg.contains("beaten<"), "only those on the line are named");
 }
 
 #[test]

@@ -50,6 +50,18 @@ fn rich() -> Fixture {
 
 static RICH: LazyLock<Analysis> = LazyLock::new(|| rich().analysis());
 
+/// The same with a second number beside the time, of which the fastest cases have most.
+static TWO_NUMBERS: LazyLock<Analysis> = LazyLock::new(|| {
+    let mut analysis = RICH.clone();
+    for row in &mut analysis.workloads[0].cases {
+        if let Some(ratio) = row.ratio {
+            row.other
+                .insert("dram_words".to_owned(), (900.0 / ratio.median).round());
+        }
+    }
+    analysis
+});
+
 /// Writes a page into a folder of its own.
 fn written(page: &str) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
@@ -121,7 +133,11 @@ fn without_any_result_the_page_says_so() {
     it.case("mlp", "control", "control", &[]);
     let page = page_of(&it);
     assert!(page.contains("No plan can be recommended"));
-    assert!(page.contains("No case has an estimate."));
+    // What has nothing to say has no section, no link and no chart.
+    for section in ["models", "rejected", "calibration", "drift", "phases", "pareto"] {
+        assert!(!page.contains(&format!("id=\"{section}\"")), "{section}");
+    }
+    assert!(!page.contains(">Models</a>") && !page.contains(">Charts</a>") && page.contains(">Answer</a>"));
 }
 
 /// Opening and closing tags outside of scripts and styles, without attributes; an attribute's value can't hold `>` or
@@ -308,10 +324,11 @@ fn a_click_in_a_chart_picks_the_case_everywhere() {
 #[test]
 fn every_chart_is_drawn_at_every_width_in_light_dark_and_print() {
     let Some(program) = chromium() else { return };
-    let (_folder, mut browser) = open(&rendered(&RICH), &program);
+    let (_folder, mut browser) = open(&rendered(&TWO_NUMBERS), &program);
     let charts = [
         "calibration",
         "ranking",
+        "pareto",
         "drift",
         "phases",
         "timeline",
@@ -378,6 +395,7 @@ fn the_timeline_has_workers_where_a_run_left_a_profile() {
         ("cross-0-0".to_owned(), lanes(4)),
         ("row-major".to_owned(), lanes(4)),
         ("up-00".to_owned(), lanes(32)),
+        ("down-00".to_owned(), lanes(1)),
     ]);
     let page = page::render(&Input {
         analysis: &RICH,
@@ -400,6 +418,10 @@ fn the_timeline_has_workers_where_a_run_left_a_profile() {
     browser.eval(&pick("up-00"));
     browser.eval("void document.querySelector('#timeline').scrollIntoView()");
     browser.wait(&format!("({DRAWN})[1] === 38"));
+    // A single lane has the case's name, and no empty one above it.
+    browser.eval(&pick("down-00"));
+    browser.eval("void document.querySelector('#timeline').scrollIntoView()");
+    browser.wait(&format!("({DRAWN})[1] === 6"));
     // Without a profile its medians stand for it, and how to see more is said.
     browser.eval(&pick("up-01"));
     browser.eval("void document.querySelector('#timeline').scrollIntoView()");

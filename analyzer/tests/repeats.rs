@@ -33,9 +33,16 @@ fn repeats_of_one_round_are_its_rounds_and_the_report_says_so() {
     let ceiling = workload.ceiling.as_ref().unwrap();
     assert_eq!((ceiling.ceiling_from, ceiling.ceiling_samples), (Repeated::Repeats, 4));
     assert_eq!(ceiling.ceiling, Some(1.0));
-    assert!(ceiling.words().contains("repeats of one round, not paired"), "{}", ceiling.words());
+    assert!(
+        ceiling.words().contains("repeats of one round, not paired"),
+        "{}",
+        ceiling.words()
+    );
     let whole = &workload.estimates[0].whole;
-    assert_eq!((whole.ceiling.ceiling, whole.cross_fitted_regret), (Some(1.0), Some(1.0)));
+    assert_eq!(
+        (whole.ceiling.ceiling, whole.cross_fitted_regret),
+        (Some(1.0), Some(1.0))
+    );
     let text = markdown(&analysis);
     assert!(text.contains("repeats of one round, not paired"), "{text}");
     let json = serde_json::to_string(&analysis).unwrap();
@@ -49,6 +56,10 @@ fn a_single_repeat_or_pairs_of_one_round_have_no_ceiling() {
     for (repeats, controls, from) in [(1, false, Repeated::Rounds), (4, true, Repeated::Rounds)] {
         let analysis = repeated(repeats, controls).analysis();
         let ceiling = analysis.workloads[0].ceiling.as_ref().unwrap();
-        assert_eq!((ceiling.ceiling_from, ceiling.ceiling), (from, None), "{repeats} {controls}");
+        assert_eq!(
+            (ceiling.ceiling_from, ceiling.ceiling),
+            (from, None),
+            "{repeats} {controls}"
+        );
     }
 }

@@ -25,6 +25,8 @@ function rankedRows() {
 // was clicked.
 function chart(id, { draw, picked, rowAt, controls, canvas = false, low = false }) {
   const figure = byId(id);
+  // A page without any data for it has no place for it either.
+  if (!figure) return null;
   const box = figure.querySelector(".chart");
   if (low) box.classList.add("low");
   const made = { id, figure, box, draw, picked, rowAt, canvas, instance: null, visible: false, stale: true, renderer: "" };

@@ -20,7 +20,9 @@ function shownLanes(row, control) {
   const title = (of) => cases.name[of] + (of === control ? ` (${referenceWord(workloadOf(of))})` : "");
   if (timelines.has(row)) {
     const held = both.filter((of) => timelines.has(of));
-    const lanes = held.flatMap((of) => [headingOf(title(of)), ...lanesOf(timelines.get(of))]);
+    // A case with one lane needs no heading above it.
+    const named = (of) => { const own = lanesOf(timelines.get(of)); return own.length === 1 ? [{ ...own[0], name: title(of) }] : [headingOf(title(of)), ...own]; };
+    const lanes = held.flatMap(named);
     return { lanes, said: held.map((of) => `${cases.name[of]}: ${timelines.get(of).about}`).join(". "), origin: timelines.get(row).origin };
   }
   const hint = timelines.size ? "; `layout-sweep profile COHORT CASE --html FILE` draws its workers or tiles" : "";

@@ -250,9 +250,7 @@ impl Reader<'_> {
                 others: others(entry, self.objective),
             });
         }
-        let bad = values
-            .iter()
-            .find_map(|x| words::no_value(*x, &name, self.unit));
+        let bad = values.iter().find_map(|x| words::no_value(*x, &name, self.unit));
         Ok(bad.map_or_else(
             || Found::Measured {
                 samples: values.iter().map(|x| (0, *x)).collect(),

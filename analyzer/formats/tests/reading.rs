@@ -208,7 +208,10 @@ fn scores_below_zero_are_ranked_by_their_distance_above_a_number() {
     let message = refused("score.json", SCORE, &above(-0.2));
     assert!(message.contains("of `score above -0.2` more is better"), "{message}");
     let (table, _) = table_with("score.json", SCORE, &above(-2.0));
-    assert_eq!((table.objective.as_str(), table.larger_is_better), ("score above -2", true));
+    assert_eq!(
+        (table.objective.as_str(), table.larger_is_better),
+        ("score above -2", true)
+    );
     let Found::Measured { samples } = &table.rows[0].found else {
         panic!("{:?}", table.rows[0].found)
     };
@@ -227,7 +230,10 @@ fn scores_below_zero_are_ranked_by_their_distance_above_a_number() {
         Found::Failed { .. } => f64::NAN,
     });
     assert_eq!(values.collect::<Vec<f64>>(), [3.0, 1.5, 5.0]);
-    assert_eq!((table.objective.as_str(), table.larger_is_better), ("loss above -3", false));
+    assert_eq!(
+        (table.objective.as_str(), table.larger_is_better),
+        ("loss above -3", false)
+    );
     for (source, above) in [(T1, -1.0), (SCORE, f64::INFINITY)] {
         let options = Options {
             above: Some(above),

@@ -36,6 +36,7 @@ pub const SCRIPTS: &[&str] = &[
     include_str!("../../assets/page/charts.js"),
     include_str!("../../assets/page/calibration.js"),
     include_str!("../../assets/page/ranking.js"),
+    include_str!("../../assets/page/pareto.js"),
     include_str!("../../assets/page/drift.js"),
     include_str!("../../assets/page/phases.js"),
     TIMELINE,

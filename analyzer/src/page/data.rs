@@ -16,6 +16,7 @@ use super::regret::{Curve, at_random, of_estimate};
 use super::timelines::TimelineData;
 use crate::analysis::{Analysis, CaseRow, EstimateRow, WorkloadRow};
 use crate::dataset::{Attempt, Objective};
+use crate::front::fronts;
 
 /// All of the page's data.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -109,10 +110,23 @@ pub struct WorkloadData {
     pub phases: Vec<PhaseColumn>,
     /// Attributes of the plans that take more than one value.
     pub attributes: Vec<AttributeColumn>,
+    /// Second numbers of which less is better.
+    pub fronts: Vec<FrontData>,
     /// The control over the sweep.
     pub drift: Drift,
     /// Regret against budget of random trials.
     pub at_random: Curve,
+}
+
+/// A number beside the objective, and the cases that no other one beats in both.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FrontData {
+    /// Its name, with its unit.
+    pub name: String,
+    /// One per case of the workload.
+    pub values: Vec<Option<f64>>,
+    /// Numbers of the unbeaten cases, by ratio.
+    pub unbeaten: Vec<usize>,
 }
 
 /// Predictions of one estimate.
@@ -261,6 +275,22 @@ fn workload_data(analysis: &Analysis, workload: &WorkloadRow, first: usize, one:
             .collect(),
         phases: phases(&workload.cases, one),
         attributes: attributes(&workload.cases),
+        fronts: fronts(workload)
+            .into_iter()
+            .map(|front| FrontData {
+                name: front.number.to_owned(),
+                values: workload
+                    .cases
+                    .iter()
+                    .map(|case| short(case.other.get(front.number).copied()))
+                    .collect(),
+                unbeaten: front
+                    .unbeaten
+                    .iter()
+                    .filter_map(|(_, _, case)| number(&case.name))
+                    .collect(),
+            })
+            .collect(),
         drift: drift(workload, number, one),
         at_random: rounded(at_random(&ratios)),
     }

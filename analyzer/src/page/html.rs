@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use super::answer::answer;
 use super::assets::{ECHARTS, ECHARTS_VERSION, SCRIPTS, STYLE};
-use super::data::Data;
+use super::data::{Data, WorkloadData};
 use super::escape::{self, text};
 use super::links::{FILES, Links};
 use super::models::models;
@@ -45,6 +45,12 @@ const CHARTS: &[(&str, &str, &str)] = &[
         "Ranking",
         "Median of the paired ratios to the control and its 95 % interval, best first; left of 1 is better than the \
          control. A case without an interval has too few pairs.",
+    ),
+    (
+        "pareto",
+        "Beside the objective",
+        "Each mark is a measured case: its ratio to the control, and a second number of which less is better. The line joins the \
+         cases that no other one beats in both.",
     ),
     (
         "drift",
@@ -95,7 +101,7 @@ pub fn render(input: &Input<'_>) -> Result<Vec<u8>, AnalyzeError> {
     let mut out = String::with_capacity(json.len() + ECHARTS.len() + 400_000);
     head(&mut out, &title(input.analysis));
     top(&mut out, input, &data);
-    charts(&mut out);
+    charts(&mut out, &data);
     bottom(&mut out, input.analysis);
     let _ = write!(
         out,
@@ -152,15 +158,13 @@ fn top(out: &mut String, input: &Input<'_>, data: &Data) {
     let _ = write!(
         out,
         "<a class=\"skip\" href=\"#cases\">Skip to the cases</a><header><h1>{}</h1><p>{} · {}{} · frozen {}</p><nav \
-         aria-label=\"Sections\"><a href=\"#answer\">Answer</a><a href=\"#cases\">Cases</a><a href=\"#models\">Models</a>\
-         <a href=\"#charts\">Charts</a><a href=\"#rejected\">Rejected</a><a href=\"#explored\">Not explored</a><a \
-         href=\"#setup\">How measured</a><a href=\"#meaning\">Meaning</a></nav></header>\n<main><section id=\"answer\">\
-         <h2>The answer</h2>",
+         aria-label=\"Sections\">{}</nav></header>\n<main><section id=\"answer\"><h2>The answer</h2>",
         title(analysis),
         counted(data.cases.name.len(), "case"),
         text(data.origin),
         machine.unwrap_or_default(),
         text(&setup.frozen_at.chars().take(10).collect::<String>()),
+        navigation(analysis, data),
     );
     sections::list(
         out,
@@ -181,15 +185,56 @@ fn top(out: &mut String, input: &Input<'_>, data: &Data) {
     out.push_str(
         "<p class=\"note\" id=\"shown\" role=\"status\"></p><noscript><p class=\"note\">These are the best cases. Sorting, \
          filters and charts need scripts; all cases are in <a href=\"summary.csv\">summary.csv</a>.</p></noscript>\
-         </section>\n<section id=\"models\"><h2>Models: which to trust</h2>",
+         </section>\n",
     );
-    per_workload(out, analysis, |out, workload| models(out, analysis, workload));
-    out.push_str("</section>\n");
+    if analysis.workloads.iter().any(WorkloadRow::has_models) {
+        out.push_str("<section id=\"models\"><h2>Models: which to trust</h2>");
+        per_workload(out, analysis, |out, workload| models(out, analysis, workload));
+        out.push_str("</section>\n");
+    }
 }
 
-fn charts(out: &mut String) {
-    out.push_str("<section id=\"charts\"><h2>Charts</h2><div id=\"choice\" class=\"filter\" hidden></div>");
-    for (id, heading, what) in CHARTS {
+/// Links to the sections that have something to say.
+fn navigation(analysis: &Analysis, data: &Data) -> String {
+    let any = |has: fn(&WorkloadRow) -> bool| analysis.workloads.iter().any(has);
+    let links = [
+        ("answer", "Answer", true),
+        ("cases", "Cases", true),
+        ("models", "Models", any(WorkloadRow::has_models)),
+        ("charts", "Charts", CHARTS.iter().any(|(id, ..)| is_drawn(id, data))),
+        ("rejected", "Rejected", any(WorkloadRow::has_failures)),
+        ("explored", "Not explored", true),
+        ("setup", "How measured", true),
+        ("meaning", "Meaning", true),
+    ];
+    let links = links.iter().filter(|(_, _, is_there)| *is_there);
+    links
+        .map(|(id, name, _)| format!("<a href=\"#{id}\">{name}</a>"))
+        .collect()
+}
+
+/// Whether there is anything to draw: a chart without data is left out.
+fn is_drawn(chart: &str, data: &Data) -> bool {
+    let any = |has: &dyn Fn(&WorkloadData) -> bool| data.workloads.iter().any(has);
+    match chart {
+        "calibration" | "regret" | "residuals" => any(&|workload| !workload.estimates.is_empty()),
+        "pareto" => any(&|workload| !workload.fronts.is_empty()),
+        "drift" => any(&|workload| !workload.drift.seconds.is_empty()),
+        "phases" => any(&|workload| !workload.phases.is_empty()),
+        "timeline" => !data.timelines.is_empty() || any(&|workload| !workload.phases.is_empty()),
+        "parallel" => any(&|workload| !workload.attributes.is_empty()),
+        _ => data.cases.ratio.iter().any(Option::is_some),
+    }
+}
+
+fn charts(out: &mut String, data: &Data) {
+    let drawn: Vec<_> = CHARTS.iter().filter(|(id, ..)| is_drawn(id, data)).collect();
+    let hidden = if drawn.is_empty() { " hidden" } else { "" };
+    let _ = write!(
+        out,
+        "<section id=\"charts\"{hidden}><h2>Charts</h2><div id=\"choice\" class=\"filter\" hidden></div>"
+    );
+    for (id, heading, what) in drawn {
         let _ = write!(
             out,
             "<figure id=\"{id}\"><h3>{heading}</h3><div class=\"controls\"></div><div class=\"chart\" role=\"img\" \
@@ -201,9 +246,12 @@ fn charts(out: &mut String) {
 
 fn bottom(out: &mut String, analysis: &Analysis) {
     of_cohort::html(out, &analysis.calibrations, &|own| text(own));
-    out.push_str("<section id=\"rejected\"><h2>Rejected and failed</h2>");
-    per_workload(out, analysis, sections::rejected);
-    out.push_str("</section>\n<section id=\"explored\"><h2>What was not explored</h2>");
+    if analysis.workloads.iter().any(WorkloadRow::has_failures) {
+        out.push_str("<section id=\"rejected\"><h2>Rejected and failed</h2>");
+        per_workload(out, analysis, sections::rejected);
+        out.push_str("</section>\n");
+    }
+    out.push_str("<section id=\"explored\"><h2>What was not explored</h2>");
     per_workload(out, analysis, sections::explored);
     out.push_str("</section>\n<section id=\"setup\"><h2>How it was measured</h2>");
     sections::setup(out, analysis);

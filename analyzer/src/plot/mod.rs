@@ -7,6 +7,7 @@ mod drift;
 mod frame;
 mod glyphs;
 mod palette;
+mod pareto;
 pub(crate) mod picture;
 mod ranking;
 
@@ -15,5 +16,6 @@ pub use calibration::calibration;
 pub use drift::drift;
 pub(crate) use frame::frame;
 pub(crate) use palette::{GREY, INK, NEW, OLD};
+pub(crate) use pareto::pareto;
 pub use picture::{FONT_FAMILY, Picture};
 pub use ranking::ranking;

@@ -216,11 +216,10 @@ fn figures(out: &mut String, analysis: &Analysis, workload: &WorkloadRow, case: 
     let role = role(workload);
     // Without operations there is no rate.
     let rate = case.gflops.map_or_else(String::new, |rate| {
-        format!(
-            ", {} GFLOP/s (derived), {} of the peak probed beside it (derived)",
-            significant(rate, 4),
-            or_dash(case.share_of_peak, percent)
-        )
+        let share = case.share_of_peak.map_or_else(String::new, |share| {
+            format!(", {} of the peak probed beside it (derived)", percent(share))
+        });
+        format!(", {} GFLOP/s (derived){share}", significant(rate, 4))
     });
     let _ = writeln!(
         out,

@@ -8,7 +8,8 @@ use super::{markdown, summary};
 use crate::analysis::{Analysis, WorkloadRow};
 use crate::error::AnalyzeError;
 use crate::format::slug;
-use crate::plot::{Picture, calibration, drift, ranking};
+use crate::front::fronts;
+use crate::plot::{Picture, calibration, drift, pareto, ranking};
 
 /// JSON schema of `statistics.json`.
 #[must_use]
@@ -137,6 +138,10 @@ fn pictures(analysis: &Analysis) -> Result<Vec<(String, Picture)>, AnalyzeError>
             named("ranking".to_owned()),
             ranking(workload, analysis.setup.origin()),
         )?;
+        for front in fronts(workload) {
+            let stem = named(format!("pareto-{}", slug(front.number)));
+            add(&mut pictures, stem, pareto(workload, &front, analysis.setup.origin()))?;
+        }
         let stem = named("drift".to_owned());
         add(
             &mut pictures,

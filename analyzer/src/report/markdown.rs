@@ -48,12 +48,18 @@ pub fn markdown(analysis: &Analysis) -> String {
         }
         let _ = writeln!(out, "{level} The answer\n");
         answer(&mut out, analysis, workload);
-        let _ = writeln!(out, "{level} Models\n");
-        models(&mut out, analysis, workload);
-        let _ = writeln!(out, "{level} The best cases\n");
-        best(&mut out, analysis, workload);
-        let _ = writeln!(out, "{level} Rejected and failed\n");
-        failed(&mut out, workload);
+        if workload.has_models() {
+            let _ = writeln!(out, "{level} Models\n");
+            models(&mut out, analysis, workload);
+        }
+        if !workload.best().is_empty() {
+            let _ = writeln!(out, "{level} The best cases\n");
+            best(&mut out, analysis, workload);
+        }
+        if workload.has_failures() {
+            let _ = writeln!(out, "{level} Rejected and failed\n");
+            failed(&mut out, workload);
+        }
         let drift = drift_lines(analysis, workload, name);
         if !drift.is_empty() {
             let _ = writeln!(out, "{level} The machine meanwhile\n");
@@ -73,10 +79,6 @@ pub fn markdown(analysis: &Analysis) -> String {
 
 fn best(out: &mut String, analysis: &Analysis, workload: &WorkloadRow) {
     let ranked = workload.best();
-    if ranked.is_empty() {
-        let _ = writeln!(out, "None.\n");
-        return;
-    }
     let objective = &analysis.setup.objective;
     let rows: Vec<Vec<String>> = ranked
         .iter()
@@ -143,9 +145,7 @@ pub(crate) fn disturbed_line(workload: &WorkloadRow) -> Option<String> {
 }
 
 fn failed(out: &mut String, workload: &WorkloadRow) {
-    if workload.failures.is_empty() {
-        let _ = writeln!(out, "None.\n");
-    } else {
+    if !workload.failures.is_empty() {
         let rows: Vec<Vec<String>> = workload
             .failures
             .iter()
