@@ -60,6 +60,26 @@ pub static RULES: &[Rule] = &[
         },
     },
     Rule {
+        name: "key-splits",
+        holds: |f| {
+            if f.key_splits == 1 {
+                return Ok(());
+            }
+            if f.causal {
+                return Err(format!(
+                    "{} parts of the keys of a causal call: the keys behind a query leave parts without any",
+                    f.key_splits
+                ));
+            }
+            whole(
+                f.padded_keys / f.block.max(1),
+                f.key_splits,
+                "a number of key blocks",
+                "the parts of the keys, which are of one size",
+            )
+        },
+    },
+    Rule {
         name: "query-blocks",
         holds: |f| whole(f.queries, f.query_block, "queries", "the query block"),
     },

@@ -20,6 +20,8 @@ pub struct AttentionPlan {
     pub block: usize,
     /// Query rows of one pass.
     pub query_block: usize,
+    /// Parts of the keys, which are merged at the end.
+    pub key_splits: usize,
     /// Tiles of both products, and parts of the vector passes.
     pub tiling: Tiling,
     /// Where the running result is rescaled.
@@ -139,6 +141,7 @@ pub fn operation(workload: &Workload, name: &str, attributes: &Assignment) -> Re
         return Ok(OperationPlan::Attention(AttentionPlan {
             block: reader.number("block")?,
             query_block: reader.number("query_block")?,
+            key_splits: reader.number("key_splits")?,
             tiling: reader.tiling(true)?,
             rescale: reader.choice("rescale", &RESCALES)?,
             operands: reader.choice("operands", &TIERS)?,
@@ -155,9 +158,14 @@ pub fn text(name: &str, plan: &OperationPlan) -> String {
     match plan {
         OperationPlan::Gemm(t) => format!("{name}:{}", tiling(t)),
         OperationPlan::Attention(a) => format!(
-            "{name}:q{}:k{}:{}:p{}:{}:{}.{}",
+            "{name}:q{}:k{}{}:{}:p{}:{}:{}.{}",
             a.query_block,
             a.block,
+            if a.key_splits == 1 {
+                String::new()
+            } else {
+                format!("s{}", a.key_splits)
+            },
             tiling(&a.tiling),
             a.tiling.part,
             word(&RESCALES, a.rescale),

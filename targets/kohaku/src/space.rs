@@ -15,6 +15,8 @@ use crate::work::{call, check, stacked};
 
 /// Parts of a vector pass that are offered.
 const PARTS: [usize; 6] = [1024, 2048, 4096, PART, 16_384, 32_768];
+/// Parts of the keys that are offered.
+const KEY_SPLITS: [usize; 4] = [1, 2, 4, 8];
 /// Most K blocks of one step that are offered.
 const MOST_NK: usize = 8;
 
@@ -91,7 +93,13 @@ pub fn space(workload: &Workload, options: &KohakuOptions) -> Result<Space, Refu
                 tiers(),
                 "which memory scores, weights and partial results lie in",
             );
-            at += 4;
+            add(
+                operation,
+                "key_splits",
+                list(KEY_SPLITS),
+                "parts of the keys with a maximum, a sum and a result of their own, merged at the end",
+            );
+            at += 5;
         }
     }
     for (operation, first) in firsts {
@@ -172,6 +180,7 @@ fn scope_of(name: &str) -> &'static [usize] {
         "row-tiles" => &[QUERY_BLOCK, GM],
         "column-tiles" => &[BLOCK, GN],
         "chunks" => &[BLOCK, NK],
+        "key-splits" => &[BLOCK, KEY_SPLIT],
         "causal-block" => &[QUERY_BLOCK, BLOCK],
         _ => &[BLOCK],
     }
@@ -184,12 +193,14 @@ const GN: usize = 3;
 const NK: usize = 4;
 const OPERANDS: usize = 7;
 const TEMPORARIES: usize = 8;
+const KEY_SPLIT: usize = 9;
 
 /// A call in which only what a rule looks at matters.
 fn neutral(e: &AttentionExtents) -> Flash {
     let plan = AttentionPlan {
         block: VECTOR,
         query_block: stacked(e),
+        key_splits: 1,
         tiling: Tiling {
             tile: (1, 1),
             nk: 1,
@@ -208,6 +219,7 @@ fn with(e: &AttentionExtents, scope: &[usize], values: &[&Value]) -> Flash {
         let n = number(Some(value));
         match *at {
             QUERY_BLOCK => flash.query_block = n,
+            KEY_SPLIT => flash.key_splits = n.max(1),
             BLOCK => {
                 flash.block = n;
                 flash.padded_keys = flash.keys.next_multiple_of(n.max(1));
@@ -300,6 +312,7 @@ pub fn defaults(workload: &Workload, options: &KohakuOptions) -> Result<Assignme
             set("rescale", Value::text("accumulate"));
             set("operands", Value::text("dram"));
             set("temporaries", Value::text("dram"));
+            set("key_splits", number(1));
         }
         set("gm", number(tile.0));
         set("gn", number(tile.1));

@@ -69,6 +69,7 @@ pub fn call(e: &AttentionExtents, plan: &AttentionPlan) -> Flash {
         causal: e.causal,
         block: plan.block,
         query_block: plan.query_block,
+        key_splits: plan.key_splits,
         tile: plan.tiling.tile,
         nk: plan.tiling.nk,
         part: plan.tiling.part,

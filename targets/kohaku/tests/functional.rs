@@ -88,6 +88,18 @@ fn attention_agrees_for_self_cross_padded_blocked_and_causal_calls() {
             query_block: 32,
             ..plain
         },
+        // Keys in parts, the last one with a masked tail, over two passes.
+        Flash {
+            key_splits: 2,
+            query_block: 32,
+            keys: 77,
+            ..plain
+        },
+        Flash {
+            key_splits: 4,
+            restart: Restart::InBand,
+            ..Flash::published(2, 64, 256)
+        },
         Flash {
             queries: 128,
             query_block: 64,
@@ -105,6 +117,39 @@ fn attention_agrees_for_self_cross_padded_blocked_and_causal_calls() {
         },
     ] {
         within(graded(&Case::attention(call)), 6e-3, 5e-2);
+    }
+}
+
+/// Stages take all clusters: parts of the keys run one after another, so a split pays for its merge and gains nothing.
+#[test]
+fn parts_of_the_keys_cost_their_merge() {
+    let time = |key_splits| {
+        let call = Flash {
+            key_splits,
+            ..Flash::published(4, 256, 512)
+        };
+        timing(
+            &compile(flash(&call).unwrap(), &Machine::default()).unwrap(),
+            Prices::RealSpan,
+        )
+    };
+    let merges = |key_splits: usize| {
+        let call = Flash {
+            key_splits,
+            ..Flash::published(4, 256, 512)
+        };
+        let program = flash(&call).unwrap();
+        let (compiled, t) = (compile(program, &Machine::default()).unwrap(), time(key_splits));
+        let own = compiled.program.stages.iter().zip(&t.stages);
+        let own = own.filter(|(stage, _)| stage.name.starts_with("merge") || stage.name == "init");
+        own.map(|(_, time)| time.cycles).sum::<usize>()
+    };
+    let whole = time(1);
+    for splits in [2, 4, 8] {
+        let parts = time(splits);
+        assert_eq!(parts.matrix(), whole.matrix(), "{splits}");
+        assert_eq!(parts.vector() - merges(splits), whole.vector() - merges(1), "{splits}");
+        assert!(parts.total() > whole.total(), "{splits}");
     }
 }
 
@@ -172,6 +217,7 @@ fn refusals_name_their_rule() {
         (Flash { tile: (6, 8), ..plain }, "row-tiles"),
         (Flash { tile: (8, 3), ..plain }, "column-tiles"),
         (Flash { nk: 4, ..plain }, "chunks"),
+        (Flash { key_splits: 3, ..plain }, "key-splits"),
         (Flash { tile: (2, 2), ..plain }, "host-move"),
         (
             Flash {

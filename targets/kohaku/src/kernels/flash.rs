@@ -1,4 +1,5 @@
-//! Flash attention: key block after key block, with a running maximum and sum.
+//! Flash attention: key block after key block, with a running maximum and sum. Keys may be split into parts with maximum,
+//! sum and result of their own, which are merged at the end.
 
 use planner::Refusal;
 
@@ -39,6 +40,9 @@ pub struct Flash {
     pub block: usize,
     /// Query rows of one pass.
     pub query_block: usize,
+    /// Parts of the keys with a running maximum, sum and result of their own. A stage takes all clusters, so parts run one
+    /// after another.
+    pub key_splits: usize,
     /// Sub-tiles of one instance.
     pub tile: (usize, usize),
     /// K blocks of one step of a product.
@@ -63,6 +67,7 @@ impl Flash {
             causal: false,
             block: 64,
             query_block: queries,
+            key_splits: 1,
             tile: (8, 8),
             nk: 2,
             part: PART,
@@ -109,33 +114,54 @@ pub fn flash(f: &Flash) -> Result<Program, Refusal> {
     let o = program.buffer("o", Role::Output, f.heads, square(f.queries, f.value_width));
     let mut temporary =
         |name: &str, columns| program.buffer(name, Role::Temporary, f.heads, square(f.query_block, columns));
-    let call = Call {
-        scores: temporary("scores", f.block),
-        weights: temporary("weights", f.block),
-        part_o: temporary("part_o", f.value_width),
-        maximum: temporary("maximum", f.block),
-        sum: temporary("sum", f.block),
-        correction: temporary("correction", f.block),
-        running: temporary("running", f.value_width),
-    };
+    let (scores, weights, part_o) = (
+        temporary("scores", f.block),
+        temporary("weights", f.block),
+        temporary("part_o", f.value_width),
+    );
+    let calls: Vec<Call> = (0..f.key_splits)
+        .map(|split| {
+            // The first part has the plain names.
+            let mut own = |name: &str, columns| match split {
+                0 => temporary(name, columns),
+                split => temporary(&format!("{name}-{split}"), columns),
+            };
+            Call {
+                scores,
+                weights,
+                part_o,
+                maximum: own("maximum", f.block),
+                sum: own("sum", f.block),
+                correction: own("correction", f.block),
+                running: own("running", f.value_width),
+            }
+        })
+        .collect();
+    let blocks_of_split = f.blocks() / f.key_splits;
     for pass in 0..f.passes() {
-        init(&mut program, f, &call);
-        for block in 0..f.blocks() {
+        for (block, call) in (0..f.blocks()).map(|block| (block, &calls[block / blocks_of_split])) {
+            if block.is_multiple_of(blocks_of_split) {
+                init(&mut program, f, call);
+            }
             let first = pass * f.query_block;
             // A causal block behind the pass's own is not visited.
             if f.causal && block > pass {
                 continue;
             }
-            score(&mut program, f, &call, q, k, first, block * f.block);
+            score(&mut program, f, call, q, k, first, block * f.block);
             let tail = f.keys < f.padded_keys && block + 1 == f.blocks();
             if let Some(mask) = mask.filter(|_| tail || (f.causal && block == pass)) {
-                add_mask(&mut program, f, &call, mask);
+                add_mask(&mut program, f, call, mask);
             }
-            softmax(&mut program, f, &call);
-            weigh(&mut program, f, &call, v, block * f.block);
-            accumulate(&mut program, f, &call);
+            softmax(&mut program, f, call);
+            weigh(&mut program, f, call, v, block * f.block);
+            accumulate(&mut program, f, call);
         }
-        divide(&mut program, f, &call, o, pass);
+        let (whole, parts) = calls.split_at(1);
+        for (into, part) in whole.iter().flat_map(|into| parts.iter().map(move |part| (into, part))) {
+            merge(&mut program, f, into, part);
+        }
+        divide(&mut program, f, &calls[0], o, pass);
     }
     Ok(program)
 }
@@ -257,6 +283,38 @@ fn accumulate(program: &mut Program, f: &Flash, call: &Call) {
         Restart::Fixed => part.plus(running),
     };
     program.stage("accumulate", vector(f, f.value_width, vec![set(call.running, value)]));
+}
+
+/// Adds a part of the keys to another one: both are rescaled to the larger maximum (Milakov and Gimelshein, "Online normalizer
+/// calculation for softmax", 2018, section 3.1).
+fn merge(program: &mut Program, f: &Flash, into: &Call, part: &Call) {
+    let both = |of: fn(&Call) -> BufferId| (Expr::read(of(into)), Expr::read(of(part)));
+    let (sum, part_sum) = both(|call| call.sum);
+    let (running, part_running) = both(|call| call.running);
+    if f.restart == Restart::Fixed {
+        // Both stand over the same maximum. The result may lie as the tiles do, sums are rows.
+        program.stage("merge-sum", vector(f, f.block, vec![set(into.sum, sum.plus(part_sum))]));
+        let result = vec![set(into.running, running.plus(part_running))];
+        program.stage("merge", vector(f, f.value_width, result));
+        return;
+    }
+    let (maximum, part_maximum) = both(|call| call.maximum);
+    let (own, other) = both(|call| call.correction);
+    let new = maximum.clone().larger(part_maximum.clone());
+    // A core has no descriptors for four operands at once: the part is rescaled first.
+    let statements = vec![
+        set(into.correction, maximum.minus(new.clone()).exp2()),
+        set(part.correction, part_maximum.minus(new.clone()).exp2()),
+        set(part.sum, part_sum.clone().times(other.clone())),
+        set(into.sum, sum.times(own.clone()).plus(part_sum)),
+        set(into.maximum, new),
+    ];
+    program.stage("merge-sum", vector(f, f.block, statements));
+    let statements = vec![
+        set(part.running, part_running.clone().times(other)),
+        set(into.running, running.times(own).plus(part_running)),
+    ];
+    program.stage("merge", vector(f, f.value_width, statements));
 }
 
 fn divide(program: &mut Program, f: &Flash, call: &Call, o: BufferId, pass: usize) {
