@@ -3,12 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use analyzer::Dataset;
-use analyzer::explain::{ExplainError, explain};
+use analyzer::explain::{ExplainError, Explanation, explain};
 use analyzer::explained;
 use clap::{Args, ValueEnum};
 use cohort::{CohortDir, Snapshot};
 use coordinator::ExitCode;
+use serde::Serialize;
 
+use crate::amounts;
 use crate::failure::Failure;
 use crate::output::{print, print_json};
 
@@ -41,7 +43,8 @@ pub(crate) struct Arguments {
 
 /// Says what differs between two cases, which phases carry the difference, and how each estimate saw it.
 pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let dataset = dataset(&arguments.cohort)?;
+    let snapshot = snapshot(&arguments.cohort)?;
+    let dataset = analyzer::dataset(&snapshot).map_err(unreadable)?;
     let found = explain(&dataset, &arguments.a, arguments.b.as_deref()).map_err(|error| match error {
         ExplainError::NoCase { ref near, .. } if !near.is_empty() => {
             let near = format!("there are: {}", near.join(", "));
@@ -50,21 +53,59 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
         ExplainError::NoCase { .. } | ExplainError::TwoWorkloads { .. } => Failure::usage(error.to_string()),
         ExplainError::Analyze(error) => unreadable(error),
     })?;
+    let of = |name: &str| work(&snapshot, &dataset, name);
+    let (work_a, work_b) = (of(&found.a.case), of(&found.b.case));
     match arguments.format {
-        Form::Table => print(&explained::render(&found)),
-        Form::Json => print_json(&found)?,
+        Form::Table => {
+            print(&explained::render(&found));
+            if !(work_a.is_empty() && work_b.is_empty()) {
+                print(&amounts::show(&[(&found.b.case, &work_b), (&found.a.case, &work_a)]));
+            }
+        }
+        Form::Json => print_json(&Worked {
+            explanation: &found,
+            work_a: &work_a,
+            work_b: &work_b,
+        })?,
         Form::Csv => print_csv(&explained::csv(&found).map_err(unreadable)?),
     }
     Ok(ExitCode::Done)
 }
 
+#[derive(Serialize)]
+struct Worked<'a> {
+    #[serde(flatten)]
+    explanation: &'a Explanation,
+    work_a: &'a [amounts::Row],
+    work_b: &'a [amounts::Row],
+}
+
+/// What the phases of a case did in their median time; empty for targets that do not tell, and without a measurement.
+fn work(snapshot: &Snapshot, dataset: &Dataset, name: &str) -> Vec<amounts::Row> {
+    let case = snapshot.frozen.cases().find(|case| case.name == name);
+    let mut measured = dataset.workloads.iter().flat_map(|workload| &workload.cases);
+    let measured = measured.find(|case| case.name == name);
+    let (Some(case), Some(measured)) = (case, measured) else {
+        return Vec::new();
+    };
+    let Some(own) = amounts::amounts(snapshot, case).filter(|_| !measured.phases.is_empty()) else {
+        return Vec::new();
+    };
+    let phases = measured.phases.iter().filter(|phase| phase.kind != "wait");
+    let times: Vec<(String, f64)> = phases.map(|phase| (phase.name.clone(), phase.median)).collect();
+    amounts::rows(&own, &times, amounts::peak(dataset, &case.workload))
+}
+
 /// What a cohort measured and predicted. Executes nothing of it.
 pub(crate) fn dataset(cohort: &Path) -> Result<Dataset, Failure> {
-    let snapshot = Snapshot::read(&CohortDir::new(cohort)).map_err(|error| {
+    analyzer::dataset(&snapshot(cohort)?).map_err(unreadable)
+}
+
+fn snapshot(cohort: &Path) -> Result<Snapshot, Failure> {
+    Snapshot::read(&CohortDir::new(cohort)).map_err(|error| {
         let message = format!("`{}` can't be read", cohort.display());
         Failure::because(ExitCode::Mismatch, message, error)
-    })?;
-    analyzer::dataset(&snapshot).map_err(unreadable)
+    })
 }
 
 /// Figures that can't be computed.

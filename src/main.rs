@@ -3,6 +3,7 @@
 //!
 //! One file per subcommand; each parses, calls and prints.
 
+mod amounts;
 mod analyze;
 mod cache;
 mod calibrate;

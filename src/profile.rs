@@ -7,9 +7,10 @@ use clap::Args;
 use cohort::{Case, CohortDir, Snapshot};
 use coordinator::ExitCode;
 use serde::Serialize;
-use target_api::{Lane, Span, Timeline};
+use target_api::{Lane, Meeting, Span, Timeline};
 use target_ipu21::profile::{Profile, Summary, summary};
 
+use crate::amounts;
 use crate::explain::unreadable;
 use crate::failure::Failure;
 use crate::output::{Format, narrate, print, print_json, table};
@@ -38,6 +39,27 @@ struct Whole<'a> {
     summary: Summary,
 }
 
+#[derive(Serialize)]
+struct Worked<'a> {
+    #[serde(flatten)]
+    timeline: &'a Timeline,
+    work: &'a [amounts::Row],
+}
+
+/// What each phase of the timeline did; empty for targets that do not tell.
+fn work(snapshot: &Snapshot, case: &Case, timeline: &Timeline) -> Result<Vec<amounts::Row>, Failure> {
+    let Some(own) = amounts::amounts(snapshot, case) else {
+        return Ok(Vec::new());
+    };
+    let dataset = analyzer::dataset(snapshot).map_err(unreadable)?;
+    let lanes = timeline.lanes.len().max(1) as f64;
+    let mean = |phase: &str| timeline.lanes.iter().map(|lane| lane.time_in(phase)).sum::<f64>() / lanes;
+    let times: Vec<(String, f64)> = (timeline.phases().into_iter())
+        .map(|phase| (phase.to_owned(), mean(phase)))
+        .collect();
+    Ok(amounts::rows(&own, &times, amounts::peak(&dataset, &case.workload)))
+}
+
 /// Shows the profile that the last run of a case left beside it, else the medians of its phases.
 pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let snapshot = Snapshot::read(&CohortDir::new(&arguments.cohort)).map_err(|error| {
@@ -57,8 +79,21 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
             profile: &profile,
         })?,
         (Some(profile), Format::Table) => show(&profile, &summary(&profile)),
-        (None, Format::Json) => print_json(&timeline)?,
-        (None, Format::Table) => show_timeline(case, &timeline),
+        (None, form) => {
+            let rows = work(&snapshot, case, &timeline)?;
+            match form {
+                Format::Json => print_json(&Worked {
+                    timeline: &timeline,
+                    work: &rows,
+                })?,
+                Format::Table => {
+                    show_timeline(case, &timeline);
+                    if !rows.is_empty() {
+                        print(&amounts::show(&[(name, &rows)]));
+                    }
+                }
+            }
+        }
     }
     if let Some(path) = &arguments.html {
         let page = render_profile(&Profiled {
@@ -146,6 +181,7 @@ fn medians(snapshot: &Snapshot, name: &str) -> Result<Timeline, Failure> {
             name: "all".to_owned(),
             spans,
         }],
+        meetings: Vec::new(),
     })
 }
 
@@ -166,4 +202,21 @@ fn show_timeline(case: &Case, timeline: &Timeline) {
     header.extend(&phases);
     header.push("waiting");
     print(&table(&header, rows.collect()));
+    if timeline.meetings.is_empty() {
+        return;
+    }
+    let last = timeline.meetings.len() - 1;
+    let spread = |meeting: &Meeting| format!("{:.0}", meeting.spread());
+    let told: Vec<String> = timeline.meetings[..last].iter().map(spread).collect();
+    let barriers = if told.is_empty() {
+        "no barrier".to_owned()
+    } else {
+        format!("barriers {}", told.join(", "))
+    };
+    print(&format!(
+        "spread of arrival, last less first worker ({}, {}): {barriers}; the end {}",
+        timeline.unit,
+        timeline.origin,
+        spread(&timeline.meetings[last])
+    ));
 }

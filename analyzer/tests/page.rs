@@ -380,6 +380,7 @@ fn lanes(count: u32) -> Timeline {
         unit: "ns".to_owned(),
         end: 30e5,
         lanes: (0..count).map(lane).collect(),
+        meetings: Vec::new(),
     }
 }
 

@@ -34,6 +34,30 @@ fn a_measured_cohort_is_explained_and_compared() {
         (parts + outside - whole).abs() <= 1e-6 * whole.abs().max(1.0),
         "{parts} + {outside} is not {whole}"
     );
+    // Each phase has its rates: operations of the plan over measured times, beside what the machine gives.
+    assert!(
+        shown.contains("Where the time goes") && shown.contains("cycles/call"),
+        "{shown}"
+    );
+    let product = |rows: &serde_json::Value| {
+        let rows = rows.as_array().unwrap().iter();
+        let own: Vec<_> = rows.filter(|row| row["phase"] == "gemm").cloned().collect();
+        assert_eq!(own.len(), 1, "{own:?}");
+        own[0].clone()
+    };
+    for side in ["work_a", "work_b"] {
+        let row = product(&json[side]);
+        let number = |key: &str| row[key].as_f64().unwrap();
+        let flops = 2.0 * 145.0 * 192.0 * 208.0;
+        assert!((number("gflops") * number("ns") - flops).abs() < 1e-6 * flops, "{row}");
+        assert!(number("share_of_peak") > 0.0 && number("share_of_peak") < 1.5, "{row}");
+        // A call of a micro-kernel does some work and no more than all of it.
+        assert!(number("calls") >= 1.0 && number("cycles_per_call") > 10.0, "{row}");
+        let level = &row["traffic"][0];
+        assert_eq!(level["level"], "L1 from L2", "{row}");
+        assert!(level["bytes"].as_f64().unwrap() > 4.0 * 192.0 * 208.0, "{row}");
+        assert!(level["measured_gb_per_s"].as_f64().unwrap() > 1.0, "{row}");
+    }
     let csv = bench
         .expect(0, &["explain", "cohorts/quick", other, "--format", "csv"])
         .0;
@@ -50,6 +74,9 @@ fn a_measured_cohort_is_explained_and_compared() {
         (profile["unit"].as_str(), profile["origin"].as_str()),
         (Some("ns"), Some("measured"))
     );
+    assert!(product(&profile["work"])["gflops"].as_f64().unwrap() > 0.0, "{profile}");
+    assert!(shown.contains("of peak") && shown.contains("L1 from L2"), "{shown}");
+    assert_eq!(profile["meetings"], serde_json::json!([]), "one worker meets nobody");
     let page = fs_err::read_to_string(bench.path("profile.html")).unwrap();
     let report = fs_err::read_to_string(bench.path("reports/quick/report.html")).unwrap();
     for (what, page) in [("profile.html", page), ("report.html", report)] {

@@ -4,6 +4,7 @@
 //! starts no process. [`Target`] is what the registry holds; once options and machine are known it becomes
 //! [`Configured`], which can enumerate, estimate, describe builds and runs, and read their output.
 
+pub mod amounts;
 pub mod command;
 pub mod constraints;
 pub mod estimate;
@@ -18,6 +19,7 @@ pub mod target;
 pub mod timeline;
 pub mod unit_model;
 
+pub use amounts::{Amounts, PlanAmounts, Traffic};
 pub use command::{BuildFailure, BuildInfo, BuildUnit, Captured, CommandSpec, SourceFile};
 pub use constraints::{Answer, Constraints, Finalist, Mapping, SearchReport, SearchStep, SearchWidth, Survival, Why};
 pub use estimate::{Estimate, Estimator, Moment, NoEstimate};
@@ -31,4 +33,4 @@ pub use target::{
     Built, Configured, Exclusive, Input, InputSet, Objective, OptionError, Options, Pairing, Probe, Program,
     RunRequest, Target, Topic,
 };
-pub use timeline::{Lane, Span, Timeline};
+pub use timeline::{Lane, Meeting, Span, Timeline};

@@ -7,6 +7,7 @@ use planner::costs::CostTable;
 use planner::network::Layer;
 use planner::{Assignment, Plan, Refusal, Rules, Workload};
 
+use crate::amounts::PlanAmounts;
 use crate::command::{BuildFailure, BuildInfo, BuildUnit, Captured, CommandSpec, SourceFile};
 use crate::constraints::Constraints;
 use crate::estimate::{Estimate, Estimator, NoEstimate};
@@ -273,6 +274,11 @@ pub trait Configured: Rules + Send + Sync {
         _plan: &Plan,
         _measurement: &Measurement,
     ) -> Option<KernelProfile> {
+        None
+    }
+
+    /// How much each phase of a plan does; `None` where the target does not tell, or the plan is none of the workload's.
+    fn amounts(&self, _workload: &Workload, _plan: &Plan) -> Option<PlanAmounts> {
         None
     }
 

@@ -22,6 +22,23 @@ pub struct Lane {
     pub spans: Vec<Span>,
 }
 
+/// A place where all lanes wait for the last one.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Meeting {
+    /// When the first lane arrived, in the timeline's unit since the start of the run.
+    pub first: f64,
+    /// When the last one did: not before `first`.
+    pub last: f64,
+}
+
+impl Meeting {
+    /// How far apart the first and the last lane arrived.
+    #[must_use]
+    pub fn spread(&self) -> f64 {
+        self.last - self.first
+    }
+}
+
 /// Where the time of one run of a case went, lane by lane: what a target reads from the profile that a run left.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Timeline {
@@ -35,6 +52,9 @@ pub struct Timeline {
     pub end: f64,
     /// The lanes, in the order in which they are shown; at most some dozens.
     pub lanes: Vec<Lane>,
+    /// Barriers in order of time, the end of the run among them; empty where none are known.
+    #[serde(default)]
+    pub meetings: Vec<Meeting>,
 }
 
 impl Timeline {
@@ -93,6 +113,7 @@ mod tests {
             unit: "ns".to_owned(),
             end: 7.0,
             lanes: vec![late, early],
+            meetings: Vec::new(),
         };
         assert_eq!(timeline.phases(), ["up", "down", "sum"]);
     }

@@ -4,6 +4,7 @@
 //! vectors without a horizontal step, its result is the vector operand of the second product as it stands, and keys and
 //! values can be read where they lie.
 
+pub(crate) mod amounts;
 pub mod attributes;
 pub mod codegen;
 pub mod data;

@@ -7,10 +7,11 @@ use planner::costs::CostTable as Families;
 use planner::{Assignment, Plan, Refusal, Rules, Workload};
 use target_api::{
     BuildFailure, BuildInfo, BuildUnit, Built, Captured, CommandSpec, Configured, Estimator, Exclusive, InputSet,
-    KernelProfile, Level, Malformed, Measurement, Objective, Pairing, RunRequest, SourceFile,
+    KernelProfile, Level, Malformed, Measurement, Objective, Pairing, PlanAmounts, RunRequest, SourceFile,
 };
 
 use crate::assembly;
+use crate::attention::amounts::amounts as attention_amounts;
 use crate::attention::attributes::plan_from as attention_plan_from;
 use crate::attention::codegen::attention_source;
 use crate::attention::facts::Context;
@@ -24,6 +25,7 @@ use crate::codegen::gemm_source;
 use crate::compile::{FLAGS, compile_steps, harness_step};
 use crate::costs::samples::{clock, samples};
 use crate::costs::{CostTable, shipped};
+use crate::estimate::amounts::amounts;
 use crate::estimate::{Analytic, Constants, Hardware, Proxy};
 use crate::export::{exported, exported_attention};
 use crate::facts::{GemmContext, contexts};
@@ -288,6 +290,27 @@ impl Configured for Configuration {
         Ok(KernelProfile {
             clock: clock(),
             samples: Vec::new(),
+        })
+    }
+
+    fn amounts(&self, workload: &Workload, plan: &Plan) -> Option<PlanAmounts> {
+        let hardware = &self.analytic.hardware;
+        let phases = if attends(workload) {
+            let (own, plan) = self.legal_attention(workload, plan).ok()?;
+            let context = Context {
+                isa: self.settings.isa,
+                threads: plan.threads,
+                extents: own.extents,
+                geometry: &plan.geometry,
+            };
+            attention_amounts(&own.name, context, hardware)
+        } else {
+            let (_, plan) = self.legal_plan(workload, plan).ok()?;
+            amounts(&self.analytic, workload, &plan)
+        };
+        Some(PlanAmounts {
+            clock_ghz: hardware.clock_ghz,
+            phases,
         })
     }
 

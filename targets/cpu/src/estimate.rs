@@ -1,5 +1,6 @@
 //! What a plan will cost, predicted from the plan alone.
 
+pub mod amounts;
 pub mod analytic;
 pub mod constants;
 pub mod hardware;

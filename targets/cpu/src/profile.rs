@@ -1,6 +1,6 @@
 //! From the harness's profile of a call to a timeline.
 
-use target_api::{Lane, Malformed, Span, Timeline};
+use target_api::{Lane, Malformed, Meeting, Span, Timeline};
 
 use crate::harness::{ABI, CallProfile, WorkerSpans};
 
@@ -32,7 +32,38 @@ pub fn timeline(text: &str) -> Result<Timeline, Malformed> {
         unit: "ns".to_owned(),
         end: profile.wall_ns,
         lanes: lanes.collect::<Result<_, _>>()?,
+        meetings: meetings(&profile),
     })
+}
+
+/// When the first and the last worker came to each barrier and to the end. None with one worker, who meets nobody, and
+/// none where spans were dropped: nobody could say which barrier is which.
+fn meetings(profile: &CallProfile) -> Vec<Meeting> {
+    let workers = &profile.workers;
+    let is_wait = |phase: usize| profile.phases.get(phase).is_some_and(|phase| phase.kind == "wait");
+    // A worker arrives where it begins to wait, and at the end of its last span.
+    let arrivals = |worker: &WorkerSpans| -> Vec<u64> {
+        let waits = worker.spans.iter().filter(|(phase, ..)| is_wait(*phase));
+        let end = worker.spans.iter().rev().find(|(phase, ..)| !is_wait(*phase));
+        waits
+            .map(|&(_, start, _)| start)
+            .chain(end.map(|&(_, _, end)| end))
+            .collect()
+    };
+    let all: Vec<Vec<u64>> = workers.iter().map(arrivals).collect();
+    let count = all.first().map_or(0, Vec::len);
+    if workers.len() < 2 || workers.iter().any(|w| w.dropped > 0) || all.iter().any(|own| own.len() != count) {
+        return Vec::new();
+    }
+    (0..count)
+        .map(|at| {
+            let times = all.iter().map(|own| own[at]);
+            Meeting {
+                first: times.clone().min().unwrap_or(0) as f64,
+                last: times.max().unwrap_or(0) as f64,
+            }
+        })
+        .collect()
 }
 
 fn lane(index: usize, worker: &WorkerSpans, profile: &CallProfile) -> Result<Lane, Malformed> {
@@ -58,4 +89,42 @@ fn lane(index: usize, worker: &WorkerSpans, profile: &CallProfile) -> Result<Lan
         name: format!("worker {index} (core {})", worker.core),
         spans,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn profile(second: &str) -> String {
+        format!(
+            r#"{{"kind": "profile", "abi": {ABI}, "pair": 0, "pairs": 1, "wall_ns": 100,
+            "phases": [{{"name": "up", "kind": "gemm"}}, {{"name": "wait", "kind": "wait"}}],
+            "workers": [{{"core": 0, "dropped": 0, "spans": [[0, 0, 40], [1, 40, 52], [0, 52, 90]]}}, {second}]}}"#
+        )
+    }
+
+    #[test]
+    fn workers_meet_where_they_wait_and_at_the_end() {
+        let late = r#"{"core": 1, "dropped": 0, "spans": [[0, 5, 50], [1, 50, 51], [0, 51, 97]]}"#;
+        let found = timeline(&profile(late)).unwrap();
+        let spreads: Vec<f64> = found.meetings.iter().map(Meeting::spread).collect();
+        assert_eq!(spreads, [10.0, 7.0]);
+        assert_eq!(
+            found.meetings[0],
+            Meeting {
+                first: 40.0,
+                last: 50.0
+            }
+        );
+    }
+
+    #[test]
+    fn nobody_guesses_which_barrier_is_which() {
+        for other in [
+            r#"{"core": 1, "dropped": 3, "spans": [[0, 5, 50], [1, 50, 51], [0, 51, 97]]}"#,
+            r#"{"core": 1, "dropped": 0, "spans": [[0, 5, 97]]}"#,
+        ] {
+            assert_eq!(timeline(&profile(other)).unwrap().meetings, []);
+        }
+    }
 }

@@ -34,7 +34,7 @@ fn isa_of(hardware: &Hardware) -> Isa {
 }
 
 /// Share of all query-key pairs that the busiest worker computes, padding of panels and tiles included, times all of them.
-fn busiest_pairs(facts: &Facts<'_>) -> f64 {
+pub(super) fn busiest_pairs(facts: &Facts<'_>) -> f64 {
     let Context {
         threads,
         extents: e,
@@ -295,16 +295,8 @@ impl Model<'_> {
         own + from_l2 + self.beyond_l2(bytes)
     }
 
-    /// Keys and values of a head pass once for each block of queries, from L3 where they and the scores exceed L2.
     fn read_again(&self) -> f64 {
-        let e = self.facts.context.extents;
-        let panels = f64::from(self.facts.most_panels());
-        let head = f64::from(e.keys) * f64::from(e.width + e.value_width) * FLOAT;
-        if head + self.scores_panel() * panels <= self.hardware.capacity[1] {
-            return 0.0;
-        }
-        let passes = self.pairs / (f64::from(e.keys) * self.panel() * panels);
-        passes * head * self.hardware.fill[1] * self.constants.l2_exposed
+        read_again_bytes(&self.facts, self.pairs, self.hardware) * self.hardware.fill[1] * self.constants.l2_exposed
     }
 
     /// Query rows of the busiest worker; a causal row sees half of the keys.
@@ -347,6 +339,18 @@ impl Model<'_> {
             0.0
         }
     }
+}
+
+/// Bytes of keys and values that pass once for each block of queries, from L3 where they and the scores exceed L2.
+pub(super) fn read_again_bytes(facts: &Facts<'_>, pairs: f64, hardware: &Hardware) -> f64 {
+    let (e, panel) = (facts.context.extents, f64::from(facts.context.geometry.query_panel));
+    let panels = f64::from(facts.most_panels());
+    let head = f64::from(e.keys) * f64::from(e.width + e.value_width) * FLOAT;
+    let scores = f64::from(facts.kept_keys()) * panel * FLOAT * panels;
+    if head + scores <= hardware.capacity[1] {
+        return 0.0;
+    }
+    pairs / (f64::from(e.keys) * panel * panels) * head
 }
 
 /// Parts of the screening proxy.

@@ -42,6 +42,8 @@ pub fn timeline(profile: &Profile) -> Timeline {
         unit: profile.unit.clone(),
         end: profile.cycles as f64,
         lanes,
+        // Between phases all tiles wait: what that costs stands beside each phase.
+        meetings: Vec::new(),
     }
 }
 
