@@ -4,17 +4,15 @@
     layout-sweep export cohorts/siglip-attention-cpu --kernel attention.c
     python3 use_attention.py attention.c
 
-Needs a C compiler ($CC, else cc) and nothing beside the standard library.
+Needs a C compiler ($CC, else cc), and beside the standard library only `use_kernel.py`, which loads kernels.
 """
 import ctypes
 import math
-import os
 import pathlib
 import random
-import subprocess
 import sys
-import tempfile
-import time
+
+from use_kernel import aligned, described, load, with_workspace
 
 
 class Description(ctypes.Structure):
@@ -25,38 +23,16 @@ class Description(ctypes.Structure):
     ]
 
 
-def must(status, what):
-    if status:
-        sys.exit(f"{what} failed with status {status}")
-
-
 def main():
-    source = pathlib.Path(sys.argv[1])
-    library = pathlib.Path(tempfile.mkdtemp()) / f"{source.stem}.so"
-    cc = os.environ.get("CC") or "cc"
-    subprocess.run([cc, "-std=gnu11", "-O2", "-fPIC", "-shared", "-o", library, source, "-lpthread"], check=True)
-    opened = ctypes.CDLL(str(library))
-
-    def function(short, result, *arguments):
-        found = getattr(opened, f"{source.stem}_{short}")
-        found.restype, found.argtypes = result, arguments
-        return found
-
-    d = function("describe", ctypes.POINTER(Description))().contents
-    if d.size != ctypes.sizeof(Description):
-        sys.exit("this kernel has another description than this example knows")
-    print(d.about.decode(), end="")
+    function = load(pathlib.Path(sys.argv[1]))
+    d = described(function, Description)
 
     random.seed(1)
     owners = []
 
-    def memory(size):
-        owner = ctypes.create_string_buffer(size + d.alignment)
-        owners.append(owner)
-        return -(-ctypes.addressof(owner) // d.alignment) * d.alignment
-
     def floats(count):
-        address = memory(4 * count)
+        owner, address = aligned(4 * count, d.alignment)
+        owners.append(owner)
         values = (ctypes.c_float * count).from_address(address)
         values[:] = [random.gauss(0, 1) for _ in range(count)]
         return values, address
@@ -66,16 +42,8 @@ def main():
     v, v_at = floats(d.kv_heads * d.keys * d.value_width)
     o, o_at = floats(d.heads * d.queries * d.value_width)
     pointer = ctypes.c_void_p
-    workspace = memory(function("workspace_size", ctypes.c_size_t)())
-    must(function("open", ctypes.c_int, pointer)(workspace), "open")
     run = function("run", ctypes.c_int, pointer, pointer, pointer, pointer, pointer)
-    times = []
-    for _ in range(5):
-        start = time.perf_counter()
-        must(run(q_at, k_at, v_at, workspace, o_at), "run")
-        times.append(time.perf_counter() - start)
-    must(function("close", ctypes.c_int, pointer)(workspace), "close")
-    print(f"best of {len(times)} calls: {min(times) * 1e3:.3f} ms (neither pinned nor in huge pages)")
+    with_workspace(function, d.alignment, lambda workspace: run(q_at, k_at, v_at, workspace, o_at))
 
     # The last query of the first head sees every key, unless there are more keys than queries and it may not.
     query = q[(d.queries - 1) * d.width : d.queries * d.width]

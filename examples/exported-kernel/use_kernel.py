@@ -27,7 +27,7 @@ class Description(ctypes.Structure):
 
 
 def load(source):
-    """The compiled kernel, and its functions by their short names."""
+    """The compiled kernel: what gives its functions by their short names, result type and types of arguments."""
     name = source.stem
     library = pathlib.Path(tempfile.mkdtemp()) / f"{name}.so"
     cc = os.environ.get("CC") or "cc"
@@ -39,16 +39,16 @@ def load(source):
         found.restype, found.argtypes = result, arguments
         return found
 
-    pointer = ctypes.c_void_p
-    return {
-        "describe": function("describe", ctypes.POINTER(Description)),
-        "packed_size": function("packed_size", ctypes.c_size_t),
-        "workspace_size": function("workspace_size", ctypes.c_size_t),
-        "pack_weights": function("pack_weights", ctypes.c_int, ctypes.POINTER(pointer), pointer),
-        "open": function("open", ctypes.c_int, pointer),
-        "run": function("run", ctypes.c_int, pointer, pointer, pointer, pointer),
-        "close": function("close", ctypes.c_int, pointer),
-    }
+    return function
+
+
+def described(function, description):
+    """What a kernel says of itself."""
+    found = function("describe", ctypes.POINTER(description))().contents
+    if found.size != ctypes.sizeof(description):
+        sys.exit("this kernel has another description than this example knows")
+    print(found.about.decode(), end="")
+    return found
 
 
 def aligned(size, alignment):
@@ -62,13 +62,26 @@ def must(status, what):
         sys.exit(f"{what} failed with status {status}")
 
 
+def with_workspace(function, alignment, run):
+    """Calls `run` with an open workspace some times, and says how long the shortest call took."""
+    pointer = ctypes.c_void_p
+    owner, workspace = aligned(function("workspace_size", ctypes.c_size_t)(), alignment)
+    must(function("open", ctypes.c_int, pointer)(workspace), "open")
+    times = []
+    for _ in range(5):
+        start = time.perf_counter()
+        must(run(workspace), "run")
+        times.append(time.perf_counter() - start)
+    must(function("close", ctypes.c_int, pointer)(workspace), "close")
+    del owner
+    print(f"best of {len(times)} calls: {min(times) * 1e3:.3f} ms (neither pinned nor in huge pages)")
+
+
 def main():
     source = pathlib.Path(sys.argv[1])
-    kernel = load(source)
-    d = kernel["describe"]().contents
-    if d.size != ctypes.sizeof(Description):
-        sys.exit("this kernel has another description than this example knows")
-    print(d.about.decode(), end="")
+    function = load(source)
+    d = described(function, Description)
+    pointer = ctypes.c_void_p
 
     random.seed(1)
     owners = []
@@ -83,18 +96,11 @@ def main():
     x, x_at = floats(d.tokens * d.inputs, d.x_floats, 1)
     weights = [floats(d.weight_rows[g] * d.weight_columns[g], 0, d.weight_rows[g] ** -0.5) for g in range(d.products)]
     y, y_at = floats(d.tokens * d.outputs, 0, 0)
-    packed, packed_at = aligned(kernel["packed_size"](), d.alignment)
-    workspace, workspace_at = aligned(kernel["workspace_size"](), d.alignment)
-    given = (ctypes.c_void_p * d.products)(*[at for _, at in weights])
-    must(kernel["pack_weights"](given, packed_at), "pack_weights")
-    must(kernel["open"](workspace_at), "open")
-    times = []
-    for _ in range(5):
-        start = time.perf_counter()
-        must(kernel["run"](x_at, packed_at, workspace_at, y_at), "run")
-        times.append(time.perf_counter() - start)
-    must(kernel["close"](workspace_at), "close")
-    print(f"best of {len(times)} calls: {min(times) * 1e3:.3f} ms (neither pinned nor in huge pages)")
+    packed, packed_at = aligned(function("packed_size", ctypes.c_size_t)(), d.alignment)
+    given = (pointer * d.products)(*[at for _, at in weights])
+    must(function("pack_weights", ctypes.c_int, ctypes.POINTER(pointer), pointer)(given, packed_at), "pack_weights")
+    run = function("run", ctypes.c_int, pointer, pointer, pointer, pointer)
+    with_workspace(function, d.alignment, lambda workspace: run(x_at, packed_at, workspace, y_at))
 
     row = [float(v) for v in x[: d.inputs]]
     for g, (w, _) in enumerate(weights):

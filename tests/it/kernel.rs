@@ -9,6 +9,7 @@ fn run(bench: &Bench, argv: &[&str]) -> Option<String> {
     let output = Command::new(argv[0])
         .args(&argv[1..])
         .current_dir(bench.path(""))
+        .env("PYTHONDONTWRITEBYTECODE", "1")
         .output()
         .ok()?;
     let error = String::from_utf8_lossy(&output.stderr);
@@ -53,6 +54,23 @@ fn the_best_plan_goes_into_other_programs() {
     .unwrap();
     let said = run(&bench, &["./use_kernel"]).unwrap();
     assert!(said.contains("RMS of the result: "), "{said}");
+
+    // An attention has no weights; what was never measured says so.
+    let definition = "target = \"cpu\"\ncontrol = \"plain\"\n[cpu]\nthreads = 1\n[[workload]]\nname = \"small\"\nkind = \"attention\"\n\
+                      heads = 2\nqueries = 21\nkeys = 19\nwidth = 8\n[[case]]\nname = \"plain\"\nplan = { \"attention.unroll\" = 2 }\n";
+    bench.define("small", definition);
+    bench.expect(0, &["freeze", "cohorts/small.toml"]);
+    let export = ["export", "cohorts/small", "--kernel", "attention.c", "--case", "plain"];
+    bench.expect(0, &export);
+    if let Some(said) = run(
+        &bench,
+        &["python3", &format!("{examples}/use_attention.py"), "attention.c"],
+    ) {
+        assert!(
+            said.contains("never measured") && said.contains("largest error of the last row"),
+            "{said}"
+        );
+    }
 
     let (_, error) = bench.expect(2, &["export", "cohorts/quick", "--kernel", "my-mlp.c"]);
     assert!(

@@ -6,6 +6,7 @@ mod kernel;
 mod loops;
 mod pack;
 mod reduce;
+mod segments;
 mod source;
 mod store;
 mod tables;

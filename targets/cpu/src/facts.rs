@@ -107,6 +107,9 @@ pub struct Facts<'a> {
     pub broadcast: Operand,
     /// The vector operand.
     pub vector: Operand,
+    /// Segments of the inner axis that the micro-kernel walks side by side (see [`Isa::segments`]): one, unless weights or
+    /// activations in panels are the vector operand.
+    pub segments: u32,
     /// The result.
     pub store: Store,
     /// Partials that lie side by side: all inner blocks, or a batch; `None` when streamed.
@@ -135,8 +138,16 @@ impl<'a> Facts<'a> {
             Orientation::Normal => (activations, weights),
             Orientation::Swapped => (weights, activations),
         };
+        let dense =
+            matches!(vector, Operand::Panels { .. }) && matches!(broadcast, Operand::Panels { .. } | Operand::Rows);
+        let segments = if dense {
+            isa.segments(geometry.height, geometry.width, unroll)
+        } else {
+            1
+        };
         Self {
             context,
+            segments,
             rows,
             columns,
             vectors: geometry.width / isa.lanes(),

@@ -82,6 +82,18 @@ impl Isa {
         vectors * self.lanes()
     }
 
+    /// Segments of the inner axis that a micro-kernel of few accumulators walks side by side, each with sums of its own: a
+    /// power of two that divides `unroll`, with sums in no more than half the registers.
+    ///
+    /// One chain of dependent sums waits for the latency of a multiply-add, and one stream of operands for that of memory:
+    /// a core reads 40 MB of weights from DRAM 1.2 times as fast in eight streams as in one (measured, Ice Lake).
+    #[must_use]
+    pub fn segments(self, height: u32, width: u32, unroll: u32) -> u32 {
+        let sums = height * (width / self.lanes());
+        let fits = |segments: &u32| unroll.is_multiple_of(*segments) && segments * sums <= self.registers() / 2;
+        [8, 4, 2].into_iter().find(fits).unwrap_or(1)
+    }
+
     /// What the compiler is told.
     #[must_use]
     pub fn flags(self) -> &'static [&'static str] {

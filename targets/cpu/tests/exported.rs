@@ -31,6 +31,7 @@ fn check(folder: &Path, cc: &str, isa: Isa, problem: &Problem, plan: &CpuPlan, f
     std::fs::write(folder.join("mlp.c"), &kernel.source).unwrap();
     std::fs::write(folder.join("mlp.h"), &kernel.header).unwrap();
     std::fs::write(folder.join("main.c"), include_str!("data/use_kernel.c")).unwrap();
+    std::fs::write(folder.join("user.h"), include_str!("data/user.h")).unwrap();
     let mut compile = words(&[cc, "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror"]);
     compile.extend(words(flags));
     compile.extend(words(&["-o", "main", "main.c", "mlp.c", "-lm", "-lpthread"]));

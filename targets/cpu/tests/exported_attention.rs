@@ -37,6 +37,7 @@ fn check(folder: &Path, cc: &str, isa: Isa, problem: &Problem, plan: &AttentionP
     std::fs::write(folder.join("attention.c"), &kernel.source).unwrap();
     std::fs::write(folder.join("attention.h"), &kernel.header).unwrap();
     std::fs::write(folder.join("main.c"), include_str!("data/use_attention.c")).unwrap();
+    std::fs::write(folder.join("user.h"), include_str!("data/user.h")).unwrap();
     let mut compile = words(&[cc, "-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror"]);
     compile.extend(words(flags));
     compile.extend(words(&["-o", "main", "main.c", "attention.c", "-lm", "-lpthread"]));

@@ -104,8 +104,8 @@ impl<'a> Facts<'a> {
             key_start,
             value_tiles: panels(e.value_width, g.value_height),
             tasks: u64::from(e.heads) * u64::from(g.query_blocks) * u64::from(own_splits),
-            keys: key_walk(e, g),
-            values: value_walk(e, g),
+            keys: walk(g.keys, Along::Keys, g.key_height, e.keys, e.width),
+            values: walk(g.values, Along::Elements, g.value_height, e.keys, e.value_width),
             state: (value_width + 2) * panel,
             scratch: Scratch {
                 queries: 0,
@@ -224,56 +224,43 @@ fn largest(boundaries: &[u32]) -> u32 {
     boundaries.windows(2).map(|w| w[1] - w[0]).max().unwrap_or(0)
 }
 
-fn key_walk(e: Extents, g: &AttentionGeometry) -> Walk {
-    let (keys, width, height) = (u64::from(e.keys), u64::from(e.width), u64::from(g.key_height));
-    match g.keys {
-        Layout::RowMajor => Walk {
-            row: width,
-            step: 1,
-            tile: height * width,
-            head: keys * width,
-        },
-        Layout::Panels => Walk {
-            row: 1,
-            step: height,
-            tile: height * width,
-            head: (keys.next_multiple_of(height) * width).next_multiple_of(LINE),
-        },
-        Layout::Transposed => {
-            let line = keys.next_multiple_of(LINE);
-            Walk {
-                row: 1,
-                step: line,
-                tile: height,
-                head: width * line,
-            }
-        }
-    }
+/// Which axis of `[key][element]` the rows of a kernel run along; the inner steps go along the other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Along {
+    Keys,
+    Elements,
 }
 
-fn value_walk(e: Extents, g: &AttentionGeometry) -> Walk {
-    let (keys, width, height) = (u64::from(e.keys), u64::from(e.value_width), u64::from(g.value_height));
-    match g.values {
-        Layout::RowMajor => Walk {
-            row: 1,
-            step: width,
-            tile: height,
-            head: keys * width,
-        },
-        Layout::Panels => Walk {
+/// How a kernel of `height` rows walks an operand of `keys` rows of `width` elements that lies in `layout`.
+fn walk(layout: Layout, along: Along, height: u32, keys: u32, width: u32) -> Walk {
+    let [height, keys, width] = [height, keys, width].map(u64::from);
+    let line = keys.next_multiple_of(LINE);
+    if layout == Layout::Panels {
+        let (rows, inner) = match along {
+            Along::Keys => (keys, width),
+            Along::Elements => (width, keys),
+        };
+        return Walk {
             row: 1,
             step: height,
-            tile: height * keys,
-            head: (width.next_multiple_of(height) * keys).next_multiple_of(LINE),
-        },
-        Layout::Transposed => {
-            let line = keys.next_multiple_of(LINE);
-            Walk {
-                row: line,
-                step: 1,
-                tile: height * line,
-                head: width * line,
-            }
-        }
+            tile: height * inner,
+            head: (rows.next_multiple_of(height) * inner).next_multiple_of(LINE),
+        };
+    }
+    // Floats from one key to the next, and from one element to the next.
+    let (key, element, head) = if layout == Layout::Transposed {
+        (1, line, width * line)
+    } else {
+        (width, 1, keys * width)
+    };
+    let (row, step) = match along {
+        Along::Keys => (key, element),
+        Along::Elements => (element, key),
+    };
+    Walk {
+        row,
+        step,
+        tile: height * row,
+        head,
     }
 }

@@ -110,6 +110,13 @@ fn constrain(builder: &mut Builder, name: &str, e: Extents, isa: Isa) {
 #[must_use]
 pub fn default_plan(extents: Extents, settings: &Settings) -> AttentionPlan {
     let query_panel = settings.isa.usual_width();
+    // Vectors of queries are held, so a kernel has at least as many rows.
+    let rows = |extent: u32| {
+        settings
+            .isa
+            .usual_height(extent)
+            .max(query_panel / settings.isa.lanes())
+    };
     let most = rules::MOST_SCORES / u64::from(extents.keys.max(1));
     let block = u32::try_from(most.min(64)).unwrap_or(64).max(query_panel);
     let geometry = AttentionGeometry {
@@ -119,8 +126,8 @@ pub fn default_plan(extents: Extents, settings: &Settings) -> AttentionPlan {
         key_splits: 1,
         key_blocks: 1,
         query_panel,
-        key_height: settings.isa.usual_height(extents.keys),
-        value_height: settings.isa.usual_height(extents.value_width),
+        key_height: rows(extents.keys),
+        value_height: rows(extents.value_width),
         unroll: 4,
         inside: Inside::Qk,
         keys: Layout::RowMajor,

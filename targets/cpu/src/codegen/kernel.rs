@@ -1,11 +1,13 @@
 //! The register micro-kernel: `height x width` accumulators, an unrolled loop over the inner extent, a loop for the rest.
 //!
+//! Where accumulators are few there are several sets of them, each for a segment of the inner axis.
 //! What the compiler may not undo is pinned: each held operand stays in a register (folded into several multiplications a
 //! load is executed as often), and sums never change theirs (see [`super::group`]). The loop carries a comment by which
 //! [`crate::assembly::check`] finds it.
 
 use std::fmt::Write as _;
 
+use super::segments::{self, accumulator, balanced};
 use crate::assembly::MARKER;
 use crate::facts::{Facts, Operand};
 use crate::geometry::Inside;
@@ -80,18 +82,25 @@ pub(crate) fn kernel(facts: &Facts<'_>, variant: Variant) -> String {
         parameters(facts).join(", ")
     );
     for i in 0..height {
-        let row: Vec<String> = (0..vectors).map(|v| format!("c{i}_{v} = {{0}}")).collect();
+        let row: Vec<String> = (0..facts.segments)
+            .flat_map(|segment| (0..vectors).map(move |v| format!("{} = {{0}}", accumulator(i, v, segment))))
+            .collect();
         _ = writeln!(c, "    vec {};", row.join(", "));
     }
     if geometry.prefetch_c {
         prefetch_c(facts, &mut c);
     }
     let unroll = facts.unroll;
+    let in_segment = unroll / facts.segments;
+    c.push_str(&segments::begin(facts, in_segment));
     _ = writeln!(c, "    for (; k >= {unroll}; k -= {unroll}) {{");
-    for u in 0..unroll {
-        step(facts, u, &mut c);
+    for u in 0..in_segment {
+        for segment in 0..facts.segments {
+            step(facts, u, segment, &mut c);
+        }
     }
-    advance(facts, unroll, &mut c);
+    advance(facts, in_segment, &mut c);
+    c.push_str(&segments::advance(facts, in_segment));
     if geometry.prefetch_b {
         prefetch_b(facts, &mut c);
     }
@@ -101,9 +110,10 @@ pub(crate) fn kernel(facts: &Facts<'_>, variant: Variant) -> String {
         variant.name()
     );
     c.push_str("    }\n");
+    c.push_str(&segments::end(facts));
     if unroll > 1 {
         c.push_str("    for (; k > 0; k--) {\n");
-        step(facts, 0, &mut c);
+        step(facts, 0, 0, &mut c);
         advance(facts, 1, &mut c);
         c.push_str("    }\n");
     }
@@ -115,7 +125,8 @@ pub(crate) fn kernel(facts: &Facts<'_>, variant: Variant) -> String {
             } else {
                 String::new()
             };
-            _ = writeln!(c, "    store({at}, {old}c{i}_{v});");
+            let sums: Vec<String> = (0..facts.segments).map(|segment| accumulator(i, v, segment)).collect();
+            _ = writeln!(c, "    store({at}, {old}{});", balanced(&sums));
         }
     }
     c.push_str("}\n\n");
@@ -138,11 +149,11 @@ fn prefetch_c(facts: &Facts<'_>, c: &mut String) {
     }
 }
 
-/// One inner step: the shorter operand is held, the longer one streams.
-fn step(facts: &Facts<'_>, u: u32, c: &mut String) {
+/// One inner step of one segment: the shorter operand is held, the longer one streams.
+fn step(facts: &Facts<'_>, u: u32, segment: u32, c: &mut String) {
     let (height, vectors) = (facts.context.geometry.height, facts.vectors);
-    let row = |i: u32| format!("a[{}]", broadcast_offset(facts, i, u));
-    let vector = |v: u32| vector_offset(facts, v, u);
+    let row = |i: u32| format!("{}[{}]", segments::place("a", segment), broadcast_offset(facts, i, u));
+    let vector = |v: u32| (segments::place("b", segment), vector_offset(facts, v, u));
     c.push_str("        {\n");
     if vectors > height {
         for i in 0..height {
@@ -150,22 +161,23 @@ fn step(facts: &Facts<'_>, u: u32, c: &mut String) {
         }
         let held: Vec<String> = (0..height).map(|i| format!("x{i}")).collect();
         for v in 0..vectors {
-            let sums: Vec<String> = (0..height).map(|i| format!("c{i}_{v}")).collect();
+            let sums: Vec<String> = (0..height).map(|i| accumulator(i, v, segment)).collect();
+            let (place, at) = vector(v);
             _ = writeln!(
                 c,
-                "            COLUMN(b[{}], {}, {});",
-                vector(v),
+                "            COLUMN({place}[{at}], {}, {});",
                 sums.join(", "),
                 held.join(", ")
             );
         }
     } else {
         for v in 0..vectors {
-            _ = writeln!(c, "            vec y{v} = load(b + {}); PIN(y{v});", vector(v));
+            let (place, at) = vector(v);
+            _ = writeln!(c, "            vec y{v} = load({place} + {at}); PIN(y{v});");
         }
         let held: Vec<String> = (0..vectors).map(|v| format!("y{v}")).collect();
         for i in 0..height {
-            let sums: Vec<String> = (0..vectors).map(|v| format!("c{i}_{v}")).collect();
+            let sums: Vec<String> = (0..vectors).map(|v| accumulator(i, v, segment)).collect();
             _ = writeln!(
                 c,
                 "            ROW({}, {}, {});",

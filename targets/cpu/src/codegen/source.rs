@@ -26,6 +26,10 @@ pub fn gemm_source(context: &GemmContext<'_>) -> String {
     c.push_str("/* Keep a value in a vector register, an address in one of its own. */\n");
     c.push_str("#define PIN(x) __asm__(\"\" : \"+\" LS_VECTOR(x))\n");
     c.push_str("#define PIN_ADDRESS(x) __asm__(\"\" : \"+r\"(x))\n\n");
+    if facts.segments > 1 {
+        c.push_str("/* So many times `bytes` behind `p`. */\n");
+        c.push_str("#define FAR(p, n, bytes) ((const float *)((const char *)(p) + (n) * (bytes)))\n\n");
+    }
     _ = write!(
         c,
         "enum {{ HEIGHT = {}, WIDTH = {} }};\n\n",

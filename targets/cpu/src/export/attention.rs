@@ -42,7 +42,7 @@ pub fn exported_attention(context: Context<'_>, name: &str, about: &[String]) ->
     c.push_str(&frame.fill(&parts.concat()));
     Exported {
         source: c,
-        header: frame.fill(include_str!("../c/exported/attention.h")),
+        header: frame.header(include_str!("../c/exported/attention.h")),
     }
 }
 

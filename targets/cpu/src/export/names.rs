@@ -4,6 +4,7 @@
 /// no compiler accepts.
 const DEFINED: &[&str] = &[
     "COLUMN",
+    "FAR",
     "HEIGHT",
     "HELPER",
     "LANES",

@@ -91,7 +91,7 @@ pub fn exported(isa: Isa, products: &[Product], plan: &CpuPlan, name: &str, abou
     c.push_str(&frame.fill(&parts.concat()));
     Exported {
         source: c,
-        header: frame.fill(include_str!("../c/exported/chain.h")),
+        header: frame.header(include_str!("../c/exported/chain.h")),
     }
 }
 
@@ -119,6 +119,19 @@ impl Frame<'_> {
             .replace("@NAME_UPPER@", &self.name.to_uppercase())
             .replace("@NAME@", self.name)
             .replace("@THREADS_START@", starts)
+    }
+
+    /// The header: what all kernels have, with the parts of one kind in it. A part begins behind `//// NAME` and stands
+    /// where the frame says `@NAME@`.
+    pub(super) fn header(&self, parts: &str) -> String {
+        let mut text = include_str!("../c/exported/header.h").to_owned();
+        for part in parts.split("//// ").filter(|part| !part.is_empty()) {
+            let (name, content) = part.split_once('\n').unwrap_or((part, ""));
+            // `SHARED` stands inside a line.
+            let content = if name == "SHARED" { content.trim_end() } else { content };
+            text = text.replace(&format!("@{name}@"), content);
+        }
+        self.fill(&text)
     }
 
     /// Everything before the kernels: headers, what the compiled code needs, the structures of `layout_sweep.h` that lie

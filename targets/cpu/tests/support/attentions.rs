@@ -14,9 +14,11 @@ use target_cpu::attention::geometry::{
 use target_cpu::attention::problem::{Attention, Extents, attention};
 use target_cpu::attention::rules::first_broken;
 use target_cpu::attention::run::{arguments, tolerance};
+use target_cpu::attention::space::default_plan;
 use target_cpu::geometry::Deal;
 use target_cpu::harness::{PlanObjects, RunReport, attention_arguments};
 use target_cpu::isa::Isa;
+use target_cpu::options::Settings;
 
 use super::{Numbers, Workshop, calls};
 
@@ -85,26 +87,19 @@ pub(crate) fn run(shop: &Workshop, problem: &Problem, control: PlanObjects, case
     serde_json::from_str(&text).unwrap_or_else(|e| panic!("{e}: {text}"))
 }
 
-/// A good geometry: keys as given, values in panels, all scores kept.
+/// The default geometry in one block of queries, with kernels that fit every instruction set.
 pub(crate) fn plain(isa: Isa) -> AttentionGeometry {
+    let settings = Settings {
+        threads: 1,
+        isa,
+        cores: vec![0],
+    };
+    let small = attention(&workload([1, 1, 8, 8, 8, 8], false)).unwrap();
     AttentionGeometry {
         query_blocks: 1,
-        key_splits: 1,
-        key_blocks: 1,
-        query_panel: 2 * isa.lanes(),
         key_height: 6,
         value_height: 6,
-        unroll: 4,
-        inside: Inside::Qk,
-        keys: Layout::RowMajor,
-        values: Layout::Panels,
-        packing: Packing::Own,
-        scores: Scores::Whole,
-        maximum: Maximum::Tile,
-        exponential: Exponential::Degree5,
-        merge: Merge::Streamed,
-        split: Split::Heads,
-        deal: Deal::Contiguous,
+        ..default_plan(small.extents, &settings).geometry
     }
 }
 
