@@ -4,7 +4,10 @@
 
 mod common;
 
+use std::collections::BTreeMap;
+
 use analyzer::ceiling::Repeated;
+use analyzer::page::{self, Input, Links};
 use analyzer::report::markdown;
 use cohort::RunOutcome;
 use common::{Fixture, measurement};
@@ -62,4 +65,26 @@ fn a_single_repeat_or_pairs_of_one_round_have_no_ceiling() {
             "{repeats} {controls}"
         );
     }
+}
+
+#[test]
+fn the_page_says_what_was_counted_and_what_orders_nothing() {
+    let mut it = repeated(4, false);
+    for case in &mut it.cases {
+        case.estimates[0].value = 7.0;
+    }
+    // So many repeats that cases can be told apart.
+    let mut rounds = repeated(12, false);
+    rounds.cases = it.cases;
+    let analysis = rounds.analysis();
+    assert!(analysis.workloads[0].estimates[0].whole.comparable_pairs > 0);
+    let page = page::render(&Input {
+        analysis: &analysis,
+        links: &Links::default(),
+        parameters: &BTreeMap::new(),
+        timelines: &BTreeMap::new(),
+    });
+    let page = String::from_utf8(page.unwrap()).unwrap();
+    assert!(page.contains("it predicts all of them equal, which is no order."));
+    assert!(page.contains("title=\"samples\"") && !page.contains("title=\"pairs\""));
 }

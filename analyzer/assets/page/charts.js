@@ -129,6 +129,7 @@ function pager(made) {
     if (made.start >= rows.length) made.start = 0;
     const end = Math.min(made.start + PAGE, rows.length);
     label.textContent = rows.length ? `${grouped(made.start + 1)} to ${grouped(end)} of ${grouped(rows.length)}` : "";
+    control.textContent = `to the ${referenceWord(chartedWorkload())}`;
     before.disabled = made.start === 0;
     after.disabled = end === rows.length;
     return rows.slice(made.start, end);

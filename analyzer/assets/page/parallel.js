@@ -35,8 +35,11 @@ chart("parallel", {
     lineData.sort((a, b) => (a.row === state.picked) - (b.row === state.picked));
     // A title is not wider than the place up to the next; the tooltip has the whole name.
     const between = (made.box.clientWidth - 86) / attributes.length;
+    // The first title stands half to the left of its axis.
+    const first = Math.max(...attributes[0].name.split(".").map((part) => 7 * part.length));
+    const left = Math.max(40, Math.min(first, between - 6) / 2 + 4);
     return {
-      parallel: { left: 40, right: 46, top: 46, bottom: 14, parallelAxisDefault: { nameLocation: "end", nameGap: 12, nameTruncate: { maxWidth: between - 6 }, ...look } },
+      parallel: { left, right: 46, top: 46, bottom: 14, parallelAxisDefault: { nameLocation: "end", nameGap: 12, nameTruncate: { maxWidth: between - 6 }, ...look } },
       parallelAxis: [
         ...attributes.map((attribute, dim) => ({ dim, name: attribute.name.replace(/\./g, ".\n"), type: "value", min: -0.3, max: attribute.values.words.length - 0.7, ...look,
           axisLabel: { color: theme.soft, fontSize: 11, customValues: thinned(attribute.values.words.length), formatter: (value) => shortName(attribute.values.words[value] ?? "", 10), textBorderColor: theme.page, textBorderWidth: 3 }, axisTick: { ...look.axisTick, customValues: thinned(attribute.values.words.length) } })),

@@ -73,9 +73,17 @@ pub(crate) fn columns(data: &Data) -> Vec<Column> {
         add(&format!("estimate:{index}"), &head, "modelled", width, true);
     }
     if cases.error.iter().any(Option::is_some) {
-        add("error", "max error", data.origin, 11, true);
+        add("error", "max error", data.origin, 13, true);
     }
-    add("pairs", "pairs", data.origin, 10, true);
+    // Where no control runs beside the cases, what is counted are no pairs.
+    let is_paired = data.workloads.iter().any(|workload| workload.paired);
+    add(
+        "pairs",
+        if is_paired { "pairs" } else { "samples" },
+        data.origin,
+        10,
+        true,
+    );
     add("family", "family", "", 14, false);
     add("chosen", "chosen", "", 14, false);
     if cases.folder.iter().any(Option::is_some) {

@@ -234,7 +234,17 @@ fn charts(out: &mut String, data: &Data) {
         out,
         "<section id=\"charts\"{hidden}><h2>Charts</h2><div id=\"choice\" class=\"filter\" hidden></div>"
     );
+    // Without any control there is a reference that ratios refer to.
+    let has_control = data.workloads.iter().any(|workload| workload.has_control);
+    let named = |what: &str| {
+        if has_control {
+            what.to_owned()
+        } else {
+            what.replace("control", "reference")
+        }
+    };
     for (id, heading, what) in drawn {
+        let (heading, what) = (named(heading), named(what));
         let _ = write!(
             out,
             "<figure id=\"{id}\"><h3>{heading}</h3><div class=\"controls\"></div><div class=\"chart\" role=\"img\" \

@@ -165,6 +165,11 @@ fn advice(judged: &Judgement) -> String {
         )
     };
     let share = match judged.comparable_pairs {
+        pairs if pairs > 0 && judged.ties_predicted == pairs => {
+            return format!(
+                "{choice}, by its place among the cases: it predicts all of them equal, which is no order."
+            );
+        }
         0 => "; no two cases differ by more than the noise, so its order can't be judged".to_owned(),
         pairs => format!(
             "; it puts {} of the pairs that differ by more than the noise in the wrong order",
