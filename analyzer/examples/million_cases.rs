@@ -8,6 +8,7 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
+use analyzer::ceiling::Repeated;
 use analyzer::dataset::{CaseData, Chosen, Objective, Outcome, Pair, Prediction, Setup, WorkloadData};
 use analyzer::{AnalyzeError, Dataset};
 use stats::random::SplitMix64;
@@ -136,7 +137,7 @@ fn dataset(cases: usize) -> Dataset {
             has_control: true,
             paired: false,
             varies: false,
-            repeats_are_rounds: false,
+            repeated: Repeated::Rounds,
             cases,
             screened: Vec::new(),
             legal_plans: None,

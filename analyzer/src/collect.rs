@@ -8,6 +8,7 @@ use planner::definition::judged;
 use planner::{AttentionExtents, OperationKind, Workload};
 use target_api::unit_model::UNIT_MODEL;
 
+use crate::ceiling::Repeated;
 use crate::dataset::{
     CaseData, Chosen, Consent, Dataset, Imported, Objective, Outcome, Prediction, Setup, ToolUsed, WorkloadData,
 };
@@ -119,7 +120,7 @@ fn empty_workload(manifest: &Manifest, entry: &WorkloadEntry, state: &State) -> 
         has_control: entry.control.is_some(),
         paired: true,
         varies: true,
-        repeats_are_rounds: false,
+        repeated: Repeated::Rounds,
         cases: Vec::new(),
         screened,
         legal_plans: manifest.chosen_from.legal_plans.get(&workload.name).cloned(),

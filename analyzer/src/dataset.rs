@@ -34,9 +34,9 @@ pub struct WorkloadData {
     /// Whether values vary: some case, or the control beside the cases, has two values that differ, or nobody has looked
     /// (every case was measured once).
     pub varies: bool,
-    /// Whether every case was measured in one round, with repeats that are no pairs, as files of other tuners have them: then
-    /// each repeat is taken as a round of its own.
-    pub repeats_are_rounds: bool,
+    /// What its cases were measured by again and again: where every case was measured in one round, with repeats that are no
+    /// pairs, as files of other tuners have them, each repeat is taken as a round of its own.
+    pub repeated: Repeated,
     /// Its cases, in the order of the cohort: the manifest's first, then those of each addition.
     pub cases: Vec<CaseData>,
     /// Screened geometries: operation, orientation, how many.
@@ -57,15 +57,6 @@ impl WorkloadData {
     )]
     pub fn rated_flops(&self, unit: &str) -> Option<f64> {
         Some(self.flops as f64).filter(|flops| unit == NANOSECONDS && *flops > 0.0)
-    }
-
-    /// What its cases were measured by again and again.
-    pub(crate) fn repeated(&self) -> Repeated {
-        if self.repeats_are_rounds {
-            Repeated::Repeats
-        } else {
-            Repeated::Rounds
-        }
     }
 
     /// Marks the pairs whose probe can't be true.

@@ -16,6 +16,7 @@ use stats::interval::{Bootstrap, Level};
 use stats::order::median;
 
 use crate::analysis::{EstimateRow, Figure};
+use crate::ceiling::Repeated;
 use crate::dataset::{CaseData, Pair, Prediction, Setup, WorkloadData};
 use crate::error::AnalyzeError;
 use crate::judge::{Sample, Terms, judge};
@@ -76,9 +77,9 @@ pub(crate) fn ratio_to_control(
 }
 
 /// The ratio by which a case is ranked, round by round, or repeat by repeat where there is one round
-/// ([`WorkloadData::repeats_are_rounds`]): always 1 for the control ([`is_one`]).
+/// ([`WorkloadData::repeated`]): always 1 for the control ([`is_one`]).
 pub(crate) fn ratios_by_round(workload: &WorkloadData, case: &CaseData) -> Vec<f64> {
-    let ratios = if workload.repeats_are_rounds {
+    let ratios = if workload.repeated == Repeated::Repeats {
         case.ratios()
     } else {
         case.ratios_by_round()
@@ -123,7 +124,7 @@ pub(crate) fn estimates(
         .map(|(name, prediction)| {
             let terms = Terms {
                 varies: workload.varies,
-                repeated: workload.repeated(),
+                repeated: workload.repeated,
                 one: control_value,
                 tie: setup.tie,
                 objective: &setup.objective,

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use cohort::{BuildOutcome, Record, RunOutcome};
 use target_api::{Estimate, Measurement, Moment, NumericalError, Of};
 
+use crate::ceiling::Repeated;
 use crate::dataset::{Attempt, CaseData, ErrorFigures, Outcome, Pair, PhaseFigure, RoundTime, SCORE, WorkloadData};
 use crate::error::AnalyzeError;
 use crate::usable::usable;
@@ -181,7 +182,9 @@ pub(crate) fn settle_pairing(workload: &mut WorkloadData, simulated: bool) -> Re
     let control_varies = controls.any(|value| first.is_some_and(|first| first.total_cmp(&value).is_ne()));
     workload.varies = control_varies || workload.cases.iter().any(differ) || !(looked || simulated);
     let in_one_round = workload.cases.iter().all(|case| case.rounds() <= 1);
-    workload.repeats_are_rounds = !workload.paired && looked && in_one_round;
+    if !workload.paired && looked && in_one_round {
+        workload.repeated = Repeated::Repeats;
+    }
     let replacement = if workload.paired {
         None
     } else {

@@ -91,7 +91,7 @@ fn workload_row(workload: &WorkloadData, setup: &Setup) -> Result<WorkloadRow, A
 fn overall_ceiling(workload: &WorkloadData, seed: u64) -> Ceiling {
     let judges = workload.cases.iter().filter(|case| no_judge(case).is_none());
     let rounds: Vec<Vec<f64>> = judges.map(|case| ratios_by_round(workload, case)).collect();
-    ceiling(workload.repeated(), rounds.iter().map(Vec::as_slice), resampling(seed))
+    ceiling(workload.repeated, rounds.iter().map(Vec::as_slice), resampling(seed))
 }
 
 /// Which estimates have no value for some of the cases.

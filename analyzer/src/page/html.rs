@@ -207,10 +207,11 @@ fn navigation(analysis: &Analysis, data: &Data) -> String {
         ("setup", "How measured", true),
         ("meaning", "Meaning", true),
     ];
-    let links = links.iter().filter(|(_, _, is_there)| *is_there);
-    links
-        .map(|(id, name, _)| format!("<a href=\"#{id}\">{name}</a>"))
-        .collect()
+    let mut out = String::new();
+    for (id, name, _) in links.iter().filter(|(_, _, is_there)| *is_there) {
+        let _ = write!(out, "<a href=\"#{id}\">{name}</a>");
+    }
+    out
 }
 
 /// Whether there is anything to draw: a chart without data is left out.

@@ -17,17 +17,12 @@ const NAMED: usize = 8;
 
 /// Every case with both numbers over logarithmic axes (linear where a number is not positive), marked by family; steps join
 /// the cases that no other one beats in both, the first of which are named. `None` without any.
-///
-/// Errors: text that can't be measured.
-pub(crate) fn pareto(workload: &WorkloadRow, front: &Front<'_>, origin: &str) -> Result<Option<Picture>, String> {
+pub(crate) fn pareto(workload: &WorkloadRow, front: &Front<'_>, origin: &str) -> Option<Picture> {
     let (left, top, right, bottom) = FRAME;
     let ratios: Vec<f64> = front.points.iter().map(|point| point.0).collect();
     let seconds: Vec<f64> = front.points.iter().map(|point| point.1).collect();
-    let axes = (
-        Axis::over(&ratios, true, (left, right)),
-        Axis::over(&seconds, true, (bottom, top)),
-    );
-    let (Some(x), Some(y)) = axes else { return Ok(None) };
+    let x = Axis::over(&ratios, true, (left, right))?;
+    let y = Axis::over(&seconds, true, (bottom, top))?;
     let title = format!("Ratio and {}, {}", front.number, workload.name);
     let mut picture = Picture::new(&title, SIZE);
     let names = short_names(&[front.number, &workload.name], 44);
@@ -90,5 +85,5 @@ pub(crate) fn pareto(workload: &WorkloadRow, front: &Front<'_>, origin: &str) ->
             INK,
         );
     }
-    Ok(Some(picture))
+    Some(picture)
 }

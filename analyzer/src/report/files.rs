@@ -140,7 +140,11 @@ fn pictures(analysis: &Analysis) -> Result<Vec<(String, Picture)>, AnalyzeError>
         )?;
         for front in fronts(workload) {
             let stem = named(format!("pareto-{}", slug(front.number)));
-            add(&mut pictures, stem, pareto(workload, &front, analysis.setup.origin()))?;
+            add(
+                &mut pictures,
+                stem,
+                Ok(pareto(workload, &front, analysis.setup.origin())),
+            )?;
         }
         let stem = named("drift".to_owned());
         add(

@@ -2,6 +2,7 @@
 
 pub mod attention;
 pub mod compile;
+pub mod composed;
 pub mod configured;
 pub mod data;
 pub mod estimate;

@@ -12,6 +12,8 @@
     reason = "tests stop at the first surprise"
 )]
 
+pub mod composed;
+
 use std::collections::BTreeMap;
 
 use target_kohaku::compile::compile;
