@@ -1,6 +1,6 @@
 //! Cohorts with one round of several repeats, as files of other tuners have them.
 
-#![expect(clippy::unwrap_used, reason = "a test that can't go on fails")]
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 mod common;
 

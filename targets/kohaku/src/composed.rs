@@ -24,6 +24,8 @@ pub type Picked = Vec<Option<usize>>;
 pub enum Source {
     /// From outside, as logical row-major values: weights, tables, the block's own inputs. Loaded before the block runs.
     Given(Vec<f32>),
+    /// Elements of an input of the block, which the host holds row by row and lays anew at every call.
+    Laid(Vec<f32>, Picked),
     /// The result of the call of this name, whole and in its own shape or a reshape of it.
     Whole(String),
     /// Elements of that result.
@@ -91,6 +93,14 @@ fn bytes(compiled: &Compiled, (at, buffer): (usize, &Buffer)) -> usize {
     ELEMENT_BYTES * compiled.strides[at] * buffer.batch
 }
 
+/// Values as they are picked; `None` where one is picked that there is not.
+fn pick(values: &[f32], picked: &Picked) -> Option<Vec<f32>> {
+    let each = picked
+        .iter()
+        .map(|at| at.map_or(Some(0.0), |at| values.get(at).copied()));
+    each.collect()
+}
+
 /// A result with how it lies.
 struct Held {
     values: Vec<f32>,
@@ -136,6 +146,14 @@ pub fn compose(calls: &[Call], machine: &Machine, prices: Prices) -> Result<Comp
                     done.given_bytes += bytes(&compiled, buffer);
                     values.clone()
                 }
+                Source::Laid(values, picked) => {
+                    done.moves.push(HostMove {
+                        call: call.name.clone(),
+                        input: name.clone(),
+                        bytes: ELEMENT_BYTES * values.len() + bytes(&compiled, buffer),
+                    });
+                    pick(values, picked).ok_or_else(|| wrong(call, &format!("`{name}` picks behind the end")))?
+                }
                 Source::Whole(from) | Source::Picked(from, _) => {
                     let missing = || wrong(call, &format!("nothing before it is called `{from}`"));
                     let from = held.get(from.as_str()).ok_or_else(missing)?;
@@ -150,15 +168,11 @@ pub fn compose(calls: &[Call], machine: &Machine, prices: Prices) -> Result<Comp
                             bytes: bytes(&from.compiled, (from.output, from.buffer())) + bytes(&compiled, buffer),
                         });
                     }
-                    let pick = |at: &Option<usize>| at.map_or(Some(0.0), |at| from.values.get(at).copied());
-                    match picked {
-                        None => from.values.clone(),
-                        Some(picked) => picked
-                            .iter()
-                            .map(pick)
-                            .collect::<Option<Vec<f32>>>()
-                            .ok_or_else(|| wrong(call, &format!("`{name}` picks behind the end")))?,
-                    }
+                    let laid = match picked {
+                        None => Some(from.values.clone()),
+                        Some(picked) => pick(&from.values, picked),
+                    };
+                    laid.ok_or_else(|| wrong(call, &format!("`{name}` picks behind the end")))?
                 }
             };
             inputs.push((name, values));

@@ -8,11 +8,22 @@ use target_kohaku::machine::Machine;
 use target_kohaku::program::{Expr, Program, Role};
 use target_kohaku::unit::{Grade, Random, grade, run};
 
+use crate::blocks;
 use crate::figure::{Figure, Found};
 use crate::reference::{Case, gelu, graded};
 
 fn norm(groups: usize, elements: usize, silu: bool) -> Case {
     Case::norm(Norm::wide(groups, elements, 1e-5, silu))
+}
+
+fn five(g: Grade) -> Value {
+    json!([
+        short(g.p50),
+        short(g.p99),
+        short(g.max),
+        (1000.0 * g.past_1).round() / 1000.0,
+        (1000.0 * g.past_10).round() / 1000.0
+    ])
 }
 
 fn three(g: Grade) -> Value {
@@ -68,7 +79,10 @@ pub(crate) fn find(figure: &Figure) -> Option<Found> {
         | "group_stats at 163,840: mean, variance, without spread" => {
             return Some(Found::Never("kernels that the page argues against; not built here"));
         }
-        _ => return Some(Found::Never("whole fragments are priced, and not yet computed")),
+        "ResnetBlock2D 320: p50,p99,max,>1%,>10%" => five(blocks::RESNET.grade),
+        "ResnetBlock2D 320->640" => five(blocks::WIDE.grade),
+        "down block" => five(blocks::DOWN.grade),
+        _ => return None,
     }))
 }
 

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use crate::figure::{Agreement, Figure, Found, agreement, alike, figures};
-use crate::{accuracy, conversions, inventory, layouts, network, timings, whatif};
+use crate::{accuracy, blocks, conversions, inventory, layouts, network, timings, whatif};
 
 /// What is known of one figure.
 pub(crate) struct Row {
@@ -115,5 +115,6 @@ pub(crate) fn table() -> String {
         let [a, b, c, d] = cycles;
         let _ = writeln!(out, "| {name} | {a} | {b} | {c} | {d} |");
     }
+    out.push_str(&blocks::table());
     out
 }

@@ -5,6 +5,7 @@
 
 mod accuracy;
 mod all;
+mod blocks;
 mod conversions;
 mod figure;
 mod inventory;

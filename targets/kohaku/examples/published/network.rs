@@ -319,8 +319,9 @@ pub(crate) fn find(figure: &Figure) -> Option<Found> {
         "VAE scale factor" => Some(Found::Never(
             "a constant of the network's configuration, from which nothing follows here",
         )),
-        "host moves: resnet, resnet wide, down block; load-time; per call" => Some(Found::Never(
-            "blocks are not put together from their calls: each call is compiled by itself",
+        "host moves: resnet, resnet wide, down block; load-time; per call" => Some(Found::Other(
+            crate::blocks::moves(),
+            "one more for each residual block: its skip is spread over the rows of the padded plane, on which sums are formed",
         )),
         name => row_of_table(&sdxl, name)
             .or_else(|| sum(&sdxl, name))

@@ -83,7 +83,7 @@ fn compact(c: Padded) -> Picked {
         .collect()
 }
 
-/// A residual block on a plane of `side x side`: group norm and SiLU, convolution, the embedding (given, one row for each
+/// A residual block on a plane of `side x side`: group norm and `SiLU`, convolution, the embedding (given, one row for each
 /// channel), again norm and convolution, and the skip: the input itself, or, where the channels change, what a 1 x 1
 /// convolution outside of the block gives. `before` is the call before it with how its pixels stand.
 fn residual(
@@ -110,35 +110,29 @@ fn residual(
             .collect();
         Source::Given(table)
     };
-    let input = |map: &dyn Fn(Pixels) -> Picked| match before {
-        Some((name, c)) => Source::Picked(name.to_owned(), map(Pixels::Spread(c))),
-        None => {
-            let x = give(&own("x"), pixels * from);
-            let map = map(Pixels::Raster(pixels));
-            Source::Given(map.iter().map(|at| at.map_or(0.0, |at| x[at])).collect())
+    let input = |map: &dyn Fn(Pixels) -> Picked| {
+        if let Some((name, c)) = before {
+            return Source::Picked(name.to_owned(), map(Pixels::Spread(c)));
         }
+        Source::Laid(give(&own("x"), pixels * from), map(Pixels::Raster(pixels)))
     };
     let weights = |name: &str, c: &Padded| Source::Given(give(&own(name), c.channels * 9 * c.plane[2]));
     let rows = first.rows();
     let embedding = give(&own("embedding"), to);
     let embedding = (0..rows).flat_map(|_| embedding.iter().copied()).collect();
-    let skip = if from != to {
-        let skipped = give(&own("skip"), pixels * to);
-        let mut spread = vec![0.0; rows * to];
-        for (pixel, values) in skipped.chunks(to).enumerate() {
-            let row = Pixels::Spread(second).row(pixel);
-            spread[row * to..(row + 1) * to].copy_from_slice(values);
+    // The rows that a convolution leaves, from pixels as they stand.
+    let spread = |stand: Pixels| {
+        let mut spread: Picked = vec![None; rows * to];
+        for pixel in 0..pixels {
+            let (row, at) = (Pixels::Spread(second).row(pixel), stand.row(pixel));
+            (0..to).for_each(|channel| spread[row * to + channel] = Some(at * to + channel));
         }
-        Source::Given(spread)
+        spread
+    };
+    let skip = if from == to {
+        input(&spread)
     } else {
-        input(&|stand| {
-            let mut spread: Picked = vec![None; rows * to];
-            for pixel in 0..pixels {
-                let (row, at) = (Pixels::Spread(second).row(pixel), stand.row(pixel));
-                (0..to).for_each(|channel| spread[row * to + channel] = Some(at * to + channel));
-            }
-            spread
-        })
+        Source::Laid(give(&own("skip"), pixels * to), spread(Pixels::Raster(pixels)))
     };
     vec![
         call(

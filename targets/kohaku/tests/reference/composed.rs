@@ -14,9 +14,37 @@ pub fn give(name: &str, count: usize, fan: &BTreeMap<&str, usize>) -> Vec<f32> {
     let scale = fan.get(name).map_or(1.0, |k| 1.0 / (*k as f64).sqrt());
     let mut values = Random::new(4, name).normal(count, scale * if own.starts_with("shift") { 0.1 } else { 1.0 });
     if own.starts_with("gain") {
-        values.iter_mut().for_each(|gain| *gain = 1.0 + 0.1 * *gain);
+        for gain in &mut values {
+            *gain = 1.0 + 0.1 * *gain;
+        }
     }
     values
+}
+
+/// A block of 128 tokens with what the weights of its sums are scaled by.
+pub fn small_transformer() -> (Transformer, BTreeMap<&'static str, usize>) {
+    let t = Transformer {
+        tokens: 128,
+        width: 256,
+        heads: 4,
+        context: 77,
+        context_width: 256,
+        hidden: 1024,
+    };
+    let names = [
+        "self-w-k",
+        "self-w-v",
+        "self-w-o",
+        "cross-w-k",
+        "cross-w-v",
+        "cross-w-o",
+        "w0",
+        "w1",
+    ];
+    let mut fans: BTreeMap<&str, usize> = names.into_iter().map(|name| (name, 256)).collect();
+    // Queries come scaled by log2(e) / 8, whose square is one over 30.7.
+    fans.extend([("self-w-q", 256 * 31), ("cross-w-q", 256 * 31), ("w-down", 1024)]);
+    (t, fans)
 }
 
 fn wide(values: &[f32]) -> Vec<f64> {
@@ -49,7 +77,7 @@ fn normal(rows: &[f64], width: usize) -> Vec<f64> {
 
 type Values<'a> = &'a dyn Fn(&str, usize) -> Vec<f32>;
 
-/// Group norm and SiLU of pixels with all channels.
+/// Group norm and `SiLU` of pixels with all channels.
 fn group_norm(x: &[f64], channels: usize, gain: &[f64], shift: &[f64]) -> Vec<f64> {
     let pixels = x.len() / channels;
     let planes: Vec<f64> = (0..channels)
