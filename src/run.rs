@@ -22,6 +22,9 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "BATCH/SHARD", value_parser = shard,
           conflicts_with_all = ["only", "exclude", "retry", "accept_incorrect"])]
     shard: Option<ShardId>,
+    /// Build what the shard needs, and run nothing.
+    #[arg(long, requires = "shard")]
+    builds_only: bool,
     #[command(flatten)]
     options: Options,
     /// How to print.
@@ -49,7 +52,8 @@ fn shard(text: &str) -> Result<ShardId, String> {
 pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let frozen = open(&arguments.cohort)?;
     running::hand_over(&frozen)?;
-    let summary = running::run(&frozen, &arguments.options, arguments.shard)?;
+    let shard = arguments.shard.map(|shard| (shard, arguments.builds_only));
+    let summary = running::run(&frozen, &arguments.options, shard)?;
     let counts = summary.counts;
     if arguments.format == Format::Json {
         print_json(&Ran {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 use cohort::{Difference, Frozen, ShardId};
-use coordinator::slurm::Settings;
+use coordinator::slurm::{Builds, Settings};
 use coordinator::sweep::Retry;
 use coordinator::{ExitCode, RunOptions, RunSummary};
 use planner::definition::{Definition, ExecutorKind, TimeLimit};
@@ -92,17 +92,13 @@ impl Options {
             return Ok(false);
         }
         let refused = [
-            ("--only", !self.only.is_empty()),
-            ("--exclude", !self.exclude.is_empty()),
-            ("--accept", !self.accept.is_empty()),
             ("--device-lock", self.device_lock.is_some()),
             ("--jobs", self.jobs.is_some()),
             ("--no-cache", self.no_cache),
         ];
         match refused.iter().find(|(_, given)| *given) {
             Some((option, _)) => Err(Failure::usage(format!(
-                "`{option}` is nothing that arrays of Slurm know: they work on all that is left, each shard with what its \
-                 node has"
+                "`{option}` is nothing that arrays of Slurm know: each shard is worked on with what its node has"
             ))
             .help("leave it out, or run here with `--executor local`")),
             None => Ok(true),
@@ -111,6 +107,11 @@ impl Options {
 
     /// What is asked of Slurm.
     fn settings(&self, executor: &planner::definition::Executor) -> Settings {
+        let apart = executor.build_partition.is_some() || !executor.build_arguments.is_empty();
+        let builds = apart.then(|| Builds {
+            partition: executor.build_partition.clone(),
+            arguments: executor.build_arguments.clone(),
+        });
         let mut arguments = executor.arguments.clone();
         arguments.extend(self.slurm_arguments.iter().cloned());
         Settings {
@@ -125,6 +126,7 @@ impl Options {
             setup: executor.setup.clone(),
             launcher: executor.launcher.clone(),
             arguments,
+            builds,
         }
     }
 
@@ -165,8 +167,9 @@ pub(crate) fn time(text: &str) -> Result<Duration, String> {
     TimeLimit::parse(text).map(TimeLimit::duration)
 }
 
-/// Runs what is left of `frozen`, or of a shard of it, with a bar.
-pub(crate) fn run(frozen: &Frozen, options: &Options, shard: Option<ShardId>) -> Result<RunSummary, Failure> {
+/// Runs what is left of `frozen`, or of a shard of it (or only builds that), with a bar.
+pub(crate) fn run(frozen: &Frozen, options: &Options, shard: Option<(ShardId, bool)>) -> Result<RunSummary, Failure> {
+    let (shard, builds_only) = shard.map_or((None, false), |(shard, only)| (Some(shard), only));
     let manifest = frozen.manifest();
     let path = frozen.dir().path();
     let mut planning = Planning::of_frozen(manifest)?;
@@ -178,6 +181,18 @@ pub(crate) fn run(frozen: &Frozen, options: &Options, shard: Option<ShardId>) ->
     } else {
         planning::machine_now(&planning)?
     };
+    // A job may use the cores that it was given, which need not be those of whoever froze the cohort.
+    if shard.is_some() && std::env::var_os("SLURM_JOB_ID").is_some() {
+        let cores = coordinator::host::read_host()
+            .map_err(|error| Failure::because(ExitCode::Failure, "this node can't be read", error))?
+            .cores;
+        planning.configured.accept_cores(&cores).map_err(|why| {
+            Failure::new(
+                ExitCode::Mismatch,
+                format!("`{}` can't run here: {why}", path.display()),
+            )
+        })?;
+    }
     let mut run = RunOptions::new(&*planning.configured, &now);
     run.only.clone_from(&options.only);
     run.exclude.clone_from(&options.exclude);
@@ -196,6 +211,8 @@ pub(crate) fn run(frozen: &Frozen, options: &Options, shard: Option<ShardId>) ->
     run.device_lock.clone_from(&options.device_lock);
     run.lock_timeout = options.lock_timeout;
     run.shard = shard;
+    run.builds_only = builds_only;
+    run.node_cache = shard.map(|_| coordinator::machine::cache_folder());
     run.take_over = options.take_over;
     run.cache = if options.no_cache { None } else { crate::cache::usual() };
     let lock = options.device_lock.as_ref().map_or_else(String::new, |lock| {

@@ -12,6 +12,7 @@ pub mod guard;
 pub mod handover;
 pub mod host;
 mod interrupt;
+pub mod libc;
 pub mod lock;
 pub mod machine;
 mod orphans;

@@ -260,7 +260,7 @@ fn damaged_records_end_every_command_alike() {
 #[test]
 fn a_full_disk_while_a_cohort_is_frozen() {
     let bench = Bench::quick();
-    let before = tree(&bench.root());
+    let before = tree(bench.root());
     // A disk of its own where this may be mounted; else a limit on the size of files.
     let binary = env!("CARGO_BIN_EXE_layout-sweep");
     let run = |script: &str| {
@@ -282,7 +282,7 @@ fn a_full_disk_while_a_cohort_is_frozen() {
         &limited,
         &["`cohorts/quick` can't be frozen", "File too large", "ulimit -f", help],
     );
-    assert_eq!(tree(&bench.root()), before);
+    assert_eq!(tree(bench.root()), before);
 
     let mount = "mkdir small && mount -t tmpfs -o size=256k none small || exit 77; \"$0\" freeze cohorts/quick.toml --cohort \
                  small/c; code=$?; ls -A small >&2; exit $code";

@@ -119,15 +119,36 @@ impl Drop for Cluster {
     }
 }
 
+/// A text as TOML writes it.
+fn toml_text(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
 /// Cases that take a fifth of a second each and always give the same. Runs of one test lie one after another.
 fn define(bench: &Bench, stem: &str, cases: u32, more: &str) {
+    let run = r#"["sh", "-c", "sleep 0.2; echo ns=$((100 + $1)); echo pass", "sh", "{x}"]"#;
+    let devices = format!("devices = [\"slurm-test-{stem}\"]");
+    define_all(bench, stem, cases, (run, &devices), "rounds = 2\nfinalists = 0", more);
+}
+
+/// Cases that run this command, measured so; `more` belongs to the command.
+fn define_running(bench: &Bench, stem: &str, cases: u32, run: &str, measure: &str, more: &str) {
+    let devices = if more.contains("devices") {
+        more.to_owned()
+    } else {
+        format!("devices = [\"slurm-test-{stem}\"]\n{more}")
+    };
+    define_all(bench, stem, cases, (run, &devices), measure, "");
+}
+
+fn define_all(bench: &Bench, stem: &str, cases: u32, (run, command): (&str, &str), measure: &str, more: &str) {
     let nodes = bench.path("node-");
     let text = format!(
         r#"target = "command"
 
 [command]
-run = ["sh", "-c", "sleep 0.2; echo ns=$((100 + $1)); echo pass", "sh", "{{x}}"]
-devices = ["slurm-test-{stem}"]
+run = {run}
+{command}
 
 [command.result]
 time = {{ regex = '^ns=(\d+)$', unit = "ns" }}
@@ -141,8 +162,7 @@ x = "1:{cases}:1"
 exhaustive = {{ limit = 1000 }}
 
 [measure]
-rounds = 2
-finalists = 0
+{measure}
 
 [executor]
 kind = "slurm"
@@ -317,6 +337,328 @@ fn what_nodes_can_not_do_is_said_with_their_names() {
         "{said}"
     );
     assert!(rounds(&bench, "cohorts/all", "run").is_empty());
+}
+
+/// Ends the running element of this shard by its time limit: Slurm takes half a minute to look.
+fn end_by_time(cluster: &Cluster, shard: u32) {
+    let job = cluster.slurm("squeue", &["--noheader", "--states=running", "--format=%i"]);
+    let own = format!("_{shard}");
+    let job = job
+        .lines()
+        .map(str::trim)
+        .find(|job| job.ends_with(&own))
+        .unwrap()
+        .to_owned();
+    cluster.slurm("scontrol", &["update", &format!("JobId={job}"), "EndTime=now+1"]);
+}
+
+#[test]
+fn what_slurm_takes_away_is_run_again_and_what_takes_too_much_fails() {
+    let Some(cluster) = Cluster::start() else { return };
+    // One case hangs the first time, one always takes more memory than a job has.
+    let run = "sleep 0.2; case $1 in 2) [ -e \"$2/hung\" ] || (: >\"$2/hung\"; sleep 300);; \
+               3) head -c 600M /dev/zero | tail | wc -c; sleep 20;; esac; echo ns=$((100 + $1)); echo pass";
+    let bench = Bench::new();
+    let command = format!(
+        "[\"sh\", \"-c\", {}, \"sh\", \"{{x}}\", \"{{cohort}}\"]",
+        toml_text(run)
+    );
+    define_running(
+        &bench,
+        "taken",
+        4,
+        &command,
+        "rounds = 2\nfinalists = 0",
+        "timeout = { run = \"300s\" }",
+    );
+    let cohort = "cohorts/taken";
+    let mut child = cluster.start_run(&bench, &["run", cohort, "--shard-size", "1"]);
+    wait_until("a case hangs", || bench.path("cohorts/taken/hung").exists());
+    let began = |case: &str| {
+        let begun = rounds(&bench, cohort, "began").into_iter();
+        begun
+            .filter(|((name, _), _)| name.contains(case))
+            .map(|(_, times)| times)
+            .sum::<u32>()
+    };
+    end_by_time(&cluster, 1);
+    let status = child.wait().unwrap();
+    let said = fs_err::read_to_string(bench.path("said")).unwrap();
+    assert_eq!(status.code(), Some(3), "{said}");
+    let ended = rounds(&bench, cohort, "run");
+    assert!(ended.values().all(|&times| times == 1), "{ended:?}");
+    // Two rounds of each but of the one that never ended, which is failed once it was lost three times.
+    assert_eq!(ended.len(), 7, "{said}");
+    assert_eq!(began("all-00002"), 3, "{said}");
+    assert_eq!(began("all-00001"), 3, "one round was lost: {said}");
+    assert!(said.contains("time limit"), "{said}");
+    let failed = bench.json(&["status", cohort, "--format", "json"]);
+    assert_eq!(
+        (&failed["counts"]["correct"], &failed["counts"]["run_failed"]),
+        (&3.into(), &1.into()),
+        "{failed}"
+    );
+}
+
+/// Slurm itself starts a requeued job two minutes later, so only what it does without `--requeue` is tried here.
+#[test]
+fn preempted_shards_are_handed_out_again() {
+    let Some(cluster) = Cluster::start() else { return };
+    let bench = Bench::new();
+    define(&bench, "out", 8, "");
+    let cohort = "cohorts/out";
+    let mut child = cluster.start_run(&bench, &["run", cohort, "--shard-size", "2"]);
+    wait_until("something was measured", || rounds(&bench, cohort, "run").len() >= 2);
+    let urgent = [
+        "--partition=urgent",
+        "--nodes=2",
+        "--exclusive",
+        "--output=/dev/null",
+        "--wrap=sleep 1",
+    ];
+    cluster.slurm("sbatch", &urgent);
+    let status = child.wait().unwrap();
+    let said = fs_err::read_to_string(bench.path("said")).unwrap();
+    assert_eq!(status.code(), Some(0), "{said}");
+    let ended = rounds(&bench, cohort, "run");
+    assert!(
+        ended.len() == 16 && ended.values().all(|&times| times == 1),
+        "{ended:?}\n{said}"
+    );
+    // Each of four workers may have begun one that its job did not let it end.
+    let begun: u32 = rounds(&bench, cohort, "began").values().sum();
+    assert!((16..=20).contains(&begun), "{begun}: {said}");
+    assert!(
+        said.contains("it was preempted") && said.matches("(batch ").count() == 2,
+        "{said}"
+    );
+}
+
+#[test]
+fn filters_consents_and_repetitions_go_with_arrays_too() {
+    let Some(cluster) = Cluster::start() else { return };
+    let bench = Bench::new();
+    let tool = bench.path("tool");
+    fs_err::write(&tool, "cc 1\n").unwrap();
+    let run = "[\"sh\", \"-c\", \"echo ns=$((100 + $1)); echo pass\", \"sh\", \"{x}\"]";
+    let probe = format!(
+        "probe = {{ compiler = [\"cat\", {}] }}",
+        toml_text(tool.to_str().unwrap())
+    );
+    define_running(&bench, "some", 6, run, "rounds = 2\nfinalists = 0", &probe);
+    let cohort = "cohorts/some";
+    let names: Vec<String> = {
+        let cases = bench.json(&["plan", "cohorts/some.toml", "--format", "json"]);
+        let each = cases.as_array().unwrap().iter();
+        each.map(|case| case["name"].as_str().unwrap().to_owned()).collect()
+    };
+    let done = || {
+        let done: std::collections::BTreeSet<String> = rounds(&bench, cohort, "run")
+            .into_keys()
+            .map(|(case, _)| case)
+            .collect();
+        done.into_iter().collect::<Vec<_>>()
+    };
+    let refused = cluster.expect(&bench, 2, &["run", cohort, "--only", "nothing-like-that"]);
+    assert!(refused.contains("the cohort has no such case"), "{refused}");
+    cluster.expect(&bench, 0, &["run", cohort, "--only", &names[1]]);
+    assert_eq!(done(), [names[1].clone()]);
+    cluster.expect(
+        &bench,
+        0,
+        &["run", cohort, "--exclude", &format!("{},{}", names[0], names[2])],
+    );
+    assert_eq!(done().len(), 4);
+
+    // Another compiler: no node takes it, unless somebody consents.
+    fs_err::write(&tool, "cc 2\n").unwrap();
+    let refused = cluster.expect(&bench, 3, &["run", cohort]);
+    assert!(
+        refused.contains("tool.compiler.output") && refused.contains("nothing was measured by"),
+        "{refused}"
+    );
+    assert_eq!(done().len(), 4);
+    let refused = cluster.expect(&bench, 2, &["run", cohort, "--accept", "manifest.json"]);
+    assert!(refused.contains("manifest.json"), "{refused}");
+    cluster.expect(&bench, 0, &["run", cohort, "--accept", "tool.compiler.output"]);
+    assert_eq!(done().len(), 6);
+    let consents = bench.records(cohort);
+    assert!(consents.iter().any(|record| record["record"] == "accept-difference"));
+
+    cluster.expect(&bench, 0, &["run", cohort, "--retry", &names[3]]);
+    let times = rounds(&bench, cohort, "run");
+    assert!(
+        times
+            .iter()
+            .all(|((case, _), &times)| times == 1 + u32::from(*case == names[3])),
+        "{times:?}"
+    );
+}
+
+/// Products on the CPU: the crosses of the fastest choices are formed once all initial cases are done, by the one that hands
+/// out, and are an array of their own.
+#[test]
+fn crosses_are_a_next_array() {
+    let Some(cluster) = Cluster::start() else { return };
+    let bench = Bench::new();
+    let scratch = toml_text(bench.path("node").to_str().unwrap());
+    let executor =
+        format!("\n[executor]\nkind = \"slurm\"\nshard_size = 4\nscratch = {scratch}\narguments = [\"--mem=900\"]\n");
+    let mlp = "target = \"cpu\"\ncontrol = \"plain\"\n[cpu]\nthreads = 1\n\
+               [[workload]]\nname = \"small\"\nkind = \"mlp\"\ntokens = 64\nfeatures = 64\nhidden = 96\n\
+               [[case]]\nname = \"plain\"\nfamily = \"control\"\nreason = \"the default plan\"\nplan = {}\n\
+               [explore]\nadaptive = { cross = 2 }\nvary = [{ from = \"plain\", attribute = \"up.inner\", values = [2] },\n\
+               { from = \"plain\", attribute = \"down.inner\", values = [2] }]\n\
+               [measure]\nrounds = 1\npairs = 2\nfinalists = 0\n";
+    bench.define("small", &format!("{mlp}{executor}"));
+    bench.expect(0, &["freeze", "cohorts/small.toml"]);
+    let said = cluster.expect(&bench, 0, &["run", "cohorts/small"]);
+    let addition = fs_err::read_to_string(bench.path("cohorts/small/additions/001.json")).unwrap();
+    let addition: serde_json::Value = serde_json::from_str(&addition).unwrap();
+    let crosses = addition["cases"].as_array().unwrap();
+    assert!(!crosses.is_empty(), "{addition}");
+    let records = bench.records("cohorts/small");
+    let writers = |case: &str| {
+        let own = records
+            .iter()
+            .filter(|record| record["record"] == "run" && record["case"] == case);
+        own.map(|record| record["writer"].to_string())
+            .collect::<std::collections::BTreeSet<_>>()
+    };
+    let first = writers("plain");
+    for cross in crosses {
+        let own = writers(cross["name"].as_str().unwrap());
+        assert!(!own.is_empty() && own.is_disjoint(&first), "{cross}: {own:?}\n{said}");
+    }
+    assert!(said.matches("(batch ").count() >= 2, "{said}");
+}
+
+#[test]
+fn builds_are_an_array_of_their_own_before_the_shards() {
+    let Some(cluster) = Cluster::start() else { return };
+    let bench = Bench::new();
+    let build = "echo \"built {x}\" >>\"$2\"; echo x >\"$1\"";
+    let built = bench.path("built");
+    let more = format!(
+        "build = [\"sh\", \"-c\", {}, \"sh\", \"{{artifact}}\", {}, \"{{x}}\"]",
+        toml_text(&build.replace("{x}", "$3")),
+        toml_text(built.to_str().unwrap())
+    );
+    let run = "[\"sh\", \"-c\", \"test -s \\\"$2\\\" && echo ns=$((100 + $1)) && echo pass\", \"sh\", \"{x}\", \"{artifact}\"]";
+    define_running(&bench, "apart", 4, run, "rounds = 2\nfinalists = 0", &more);
+    let definition = bench.path("cohorts/apart.toml");
+    let text = fs_err::read_to_string(&definition).unwrap() + "build_partition = \"urgent\"\n";
+    fs_err::write(&definition, text).unwrap();
+    bench.expect(0, &["freeze", "cohorts/apart.toml", "--new"]);
+    let cohort = "cohorts/apart-2";
+    let said = cluster.expect(&bench, 0, &["run", cohort]);
+    let records = bench.records(cohort);
+    let of = |kind: &'static str| records.iter().filter(move |record| record["record"] == kind);
+    let writers = |kind: &'static str| {
+        of(kind)
+            .map(|record| record["writer"].to_string())
+            .collect::<std::collections::BTreeSet<_>>()
+    };
+    assert!(writers("build").is_disjoint(&writers("run")), "{records:?}\n{said}");
+    assert_eq!((of("build").count(), of("run").count()), (4, 8), "{said}");
+    assert_eq!(
+        fs_err::read_to_string(&built).unwrap().lines().count(),
+        4,
+        "each was built once"
+    );
+    let jobs = cluster.slurm("squeue", &["--noheader", "--states=all", "--format=%j %P"]);
+    let builders = jobs.lines().filter(|job| job.trim().ends_with("-builds urgent"));
+    assert_eq!(builders.count(), 2, "one for each shard: {jobs}");
+}
+
+#[test]
+fn a_shard_runs_on_the_devices_that_slurm_gave_it() {
+    let Some(cluster) = Cluster::start() else { return };
+    let bench = Bench::new();
+    let own = |number: u32| format!("slurm-test-gpu-{number}-{}", std::process::id());
+    let run = "[\"sh\", \"-c\", \"sleep 0.4; echo device=$2 sees=$CUDA_VISIBLE_DEVICES; echo ns=$((100 + $1)); echo pass\", \
+               \"sh\", \"{x}\", \"{device}\"]";
+    let devices = format!("devices = [\"{}\", \"{}\"]", own(0), own(1));
+    define_running(&bench, "gpus", 6, run, "rounds = 1\nfinalists = 0", &devices);
+    let cohort = "cohorts/gpus";
+    // Two shards at once on one node, each with one of its two devices.
+    let arguments = [
+        "run",
+        cohort,
+        "--shard-size",
+        "3",
+        "--slurm=--gres=gpu:1",
+        "--slurm=--nodelist=n1",
+    ];
+    cluster.expect(&bench, 0, &arguments);
+    let mut used = std::collections::BTreeSet::new();
+    for record in bench.records(cohort).iter().filter(|record| record["record"] == "run") {
+        used.insert(record["device"].as_str().unwrap().to_owned());
+    }
+    assert_eq!(used, [own(0), own(1)].into(), "records name the node's devices");
+    let mut seen = std::collections::BTreeSet::new();
+    for folder in fs_err::read_dir(bench.path("cohorts/gpus/cases")).unwrap() {
+        let log = fs_err::read_to_string(folder.unwrap().path().join("run.log")).unwrap();
+        let line = log.lines().find(|line| line.starts_with("device=")).unwrap();
+        seen.insert(line.to_owned());
+    }
+    // A program counts what it sees from zero.
+    let expected = [0, 1].map(|number| format!("device={} sees={number}", own(0)));
+    assert_eq!(seen, expected.into());
+    for number in [0, 1] {
+        std::fs::remove_file(coordinator::lock::device_lock_path(&own(number))).unwrap();
+    }
+}
+
+/// A job that may use some cores only pins its workers to these, whatever the cores of the frozen machine were.
+#[test]
+fn a_shard_pins_itself_to_the_cores_that_it_may_use() {
+    let bench = Bench::quick();
+    let status = fs_err::read_to_string("/proc/self/status").unwrap();
+    let list = status
+        .lines()
+        .find_map(|line| line.strip_prefix("Cpus_allowed_list:"))
+        .unwrap()
+        .trim();
+    let last = list.rsplit([',', '-']).next().unwrap();
+    if list == last {
+        std::io::stderr()
+            .write_all(b"SKIPPED: this process may use one CPU only, so none is another\n")
+            .unwrap();
+        return;
+    }
+    let lock = bench.path("device.lock").display().to_string();
+    bench.expect(0, &["freeze", "cohorts/quick.toml"]);
+    bench.expect(0, &["shards", "cohorts/quick", "--hand-out", "--size", "2"]);
+    let run = ["run", "cohorts/quick", "--shard", "1/0", "--device-lock", &lock];
+    let on_one = |slurm: bool| {
+        let inner = bench.command(&run);
+        let mut command = Command::new("taskset");
+        command
+            .args(["-c", last])
+            .arg(inner.get_program())
+            .args(inner.get_args())
+            .current_dir(bench.root());
+        for (name, value) in inner.get_envs() {
+            command.env(name, value.unwrap_or_default());
+        }
+        if slurm {
+            command.env("SLURM_JOB_ID", "1");
+        }
+        command.output().unwrap()
+    };
+    let output = on_one(true);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    let measured = bench.records("cohorts/quick");
+    let mut runs = measured
+        .iter()
+        .filter(|record| record["record"] == "run" && record["outcome"] == "correct");
+    assert!(
+        runs.next()
+            .is_some_and(|run| run.to_string().contains(&format!("\"cores\":\"{last}\""))),
+        "{measured:?}"
+    );
 }
 
 #[test]

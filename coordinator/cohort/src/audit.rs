@@ -46,7 +46,7 @@ pub fn audit(snapshot: &Snapshot) -> Result<Audit, CohortError> {
     let (frozen, records) = (&snapshot.frozen, &snapshot.records.records);
     let state = snapshot.state()?;
     let gone = gone_artifacts(frozen, records, &state);
-    let (mut differences, undigested) = verify_counting(frozen)?;
+    let (mut differences, undigested) = verify_counting(frozen, &mut |path| Ok(sha256_file(path)?.0))?;
     let mut estimates = 0;
     let mut check = |place: String, found: &[Estimate], moment: Moment| {
         estimates += found.len() as u64;

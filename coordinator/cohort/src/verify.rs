@@ -12,6 +12,9 @@ use crate::error::CohortError;
 use crate::frozen::Frozen;
 use crate::manifest::{FileDigest, Manifest};
 
+/// What gives the SHA-256 of a file.
+type Digest<'d> = &'d mut dyn FnMut(&Path) -> Result<String, CohortError>;
+
 /// Something that is not as it was frozen.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Difference {
@@ -39,15 +42,21 @@ impl std::fmt::Display for Difference {
 /// Differences of manifest, cases, additions, binary, records, inputs and sources, in this order and by name within each. A
 /// file that was added to a folder of sources or inputs is a difference too: a compiler might find it first.
 pub fn verify(frozen: &Frozen) -> Result<Vec<Difference>, CohortError> {
-    Ok(verify_counting(frozen)?.0)
+    verify_by(frozen, &mut |path| Ok(sha256_file(path)?.0))
+}
+
+/// The same, with the digests of the binary, inputs and sources from `digest`: whoever has just hashed them may know them.
+pub fn verify_by(frozen: &Frozen, digest: Digest<'_>) -> Result<Vec<Difference>, CohortError> {
+    Ok(verify_counting(frozen, digest)?.0)
 }
 
 /// The same, and how many records have no digest.
-pub(crate) fn verify_counting(frozen: &Frozen) -> Result<(Vec<Difference>, u64), CohortError> {
+pub(crate) fn verify_counting(frozen: &Frozen, digest: Digest<'_>) -> Result<(Vec<Difference>, u64), CohortError> {
     let (dir, manifest) = (frozen.dir(), frozen.manifest());
     let mut differences = Vec::new();
-    let mut expect = |name: String, expected: &str| {
-        let found = digest_if_there(&dir.path().join(&name))?;
+    let mut plainly = |path: &Path| Ok(sha256_file(path)?.0);
+    let mut expect = |name: String, expected: &str, digest: Digest<'_>| {
+        let found = digest_if_there(&dir.path().join(&name), digest)?;
         if found.as_deref() != Some(expected) {
             differences.push(Difference {
                 name,
@@ -71,13 +80,13 @@ pub(crate) fn verify_counting(frozen: &Frozen) -> Result<(Vec<Difference>, u64),
         } else {
             dir.addition(number)
         };
-        expect(name_of(&path), sha256)?;
+        expect(name_of(&path), sha256, &mut plainly)?;
         if number == 0 {
-            expect(name_of(&dir.cases()), &manifest.cases_sha256)?;
+            expect(name_of(&dir.cases()), &manifest.cases_sha256, &mut plainly)?;
         }
     }
     if let Some(binary) = &manifest.binary {
-        expect(name_of(&dir.binary()), &binary.sha256)?;
+        expect(name_of(&dir.binary()), &binary.sha256, digest)?;
     }
     let chained = chain::check(dir)?;
     differences.extend(chained.differences);
@@ -85,10 +94,11 @@ pub(crate) fn verify_counting(frozen: &Frozen) -> Result<(Vec<Difference>, u64),
         &dir.inputs(),
         &name_of(&dir.inputs()),
         &manifest.inputs,
+        digest,
     )?);
     for unit in frozen.units() {
         let folder = dir.unit_sources(&unit.digest);
-        differences.extend(folder_differences(&folder, &name_of(&folder), &unit.files)?);
+        differences.extend(folder_differences(&folder, &name_of(&folder), &unit.files, digest)?);
     }
     Ok((differences, chained.without))
 }
@@ -182,35 +192,45 @@ fn map_differences(prefix: &str, frozen: &BTreeMap<String, String>, now: &BTreeM
         .collect()
 }
 
-fn folder_differences(folder: &Path, name: &str, files: &[FileDigest]) -> Result<Vec<Difference>, CohortError> {
+fn folder_differences(
+    folder: &Path,
+    name: &str,
+    files: &[FileDigest],
+    digest: Digest<'_>,
+) -> Result<Vec<Difference>, CohortError> {
     let expected = files
         .iter()
         .map(|file| (file.path.clone(), file.sha256.clone()))
         .collect();
     let mut found = BTreeMap::new();
     if folder.exists() {
-        digest_below(folder, "", &mut found)?;
+        digest_below(folder, "", &mut found, digest)?;
     }
     Ok(map_differences(&format!("{name}/"), &expected, &found))
 }
 
-fn digest_below(folder: &Path, prefix: &str, found: &mut BTreeMap<String, String>) -> Result<(), CohortError> {
+fn digest_below(
+    folder: &Path,
+    prefix: &str,
+    found: &mut BTreeMap<String, String>,
+    digest: Digest<'_>,
+) -> Result<(), CohortError> {
     for entry in fs_err::read_dir(folder)? {
         let entry = entry?;
         let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
         // Links are followed: what a compiler would read is what counts.
         if fs_err::metadata(entry.path())?.is_dir() {
-            digest_below(&entry.path(), &format!("{name}/"), found)?;
+            digest_below(&entry.path(), &format!("{name}/"), found, digest)?;
         } else {
-            found.insert(name, sha256_file(&entry.path())?.0);
+            found.insert(name, digest(&entry.path())?);
         }
     }
     Ok(())
 }
 
-fn digest_if_there(path: &Path) -> Result<Option<String>, CohortError> {
-    match sha256_file(path) {
-        Ok((sha256, _)) => Ok(Some(sha256)),
+fn digest_if_there(path: &Path, digest: Digest<'_>) -> Result<Option<String>, CohortError> {
+    match digest(path) {
+        Ok(sha256) => Ok(Some(sha256)),
         Err(CohortError::Io(e)) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(e) => Err(e),
     }

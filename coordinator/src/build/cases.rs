@@ -154,6 +154,10 @@ impl<'f> Pending<'f> {
             UnitEnd::Rejected(trouble) | UnitEnd::Failed(trouble) | UnitEnd::TimedOut(trouble)
                 if context.manifest().harness.as_deref() == Some(piece.unit) =>
             {
+                // Then no case is decided, as none can be without it.
+                if context.ended_with_its_job() {
+                    return Ok(());
+                }
                 let log = context.dir().unit_build_log(piece.unit);
                 fs::create_dir_all(context.dir().unit_artifacts(piece.unit))?;
                 fs::write(&log, trouble.log)?;
@@ -189,6 +193,9 @@ impl<'f> Pending<'f> {
                 continue;
             };
             let outcome = self.outcome(context, case, artifacts)?;
+            if matches!(outcome, BuildOutcome::BuildFailed { .. }) && context.ended_with_its_job() {
+                continue;
+            }
             let estimates = match &outcome {
                 BuildOutcome::Built { units } => {
                     let facts = units.iter().map(|(label, built)| (label.clone(), built.facts.clone()));

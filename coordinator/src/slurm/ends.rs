@@ -5,6 +5,7 @@ use cohort::{CohortDir, Held, ShardId};
 use super::jobs::{Job, JobState};
 use super::settings::{NOT_STARTED, NOT_VISIBLE, SETUP_FAILED};
 use crate::exit::ExitCode;
+use crate::libc;
 
 /// Why a shard has cases left.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,7 +67,13 @@ pub(crate) fn ending(dir: &CohortDir, shard: ShardId, held: Option<&Held>, job: 
         return if refused.iter().any(|code| code.code() == release.exit_code) {
             bad(why)
         } else {
-            Ending::Left(format!("{place}: {why}"))
+            // Why it was told to end, where Slurm knows it.
+            let taken = job.map(|job| job.state).filter(|state| {
+                use JobState::{NodeFailed, OutOfMemory, Preempted, TimedOut};
+                matches!(state, TimedOut | OutOfMemory | NodeFailed | Preempted)
+            });
+            let taken = taken.map_or_else(String::new, |state| format!(" ({})", state.words()));
+            Ending::Left(format!("{place}: {why}{taken}"))
         };
     }
     let Some(job) = job else {
@@ -78,7 +85,11 @@ pub(crate) fn ending(dir: &CohortDir, shard: ShardId, held: Option<&Held>, job: 
         (JobState::Cancelled, _) => Ending::Cancelled,
         (JobState::Ended, Some(NOT_VISIBLE)) => bad(format!("`{}` can't be seen there", dir.path().display())),
         (JobState::Ended, Some(NOT_STARTED)) => {
-            bad(format!("the frozen program can't be started there{}", said(dir, shard)))
+            let needs = libc::needs(&dir.binary()).map_or_else(String::new, |needs| format!(" (it needs {needs})"));
+            bad(format!(
+                "the frozen program can't be started there{needs}{}",
+                said(dir, shard)
+            ))
         }
         (JobState::Ended, Some(SETUP_FAILED)) => bad(format!("its `setup` failed{}", said(dir, shard))),
         // Somebody else held the shard, or it was told to end: the node is not to blame.

@@ -8,7 +8,8 @@ mod submit;
 
 pub use error::SlurmError;
 pub use jobs::{Job, JobState, Jobs, jobs};
-pub use settings::Settings;
+pub(crate) use settings::Work;
+pub use settings::{Builds, Settings};
 
 pub(crate) use ends::{Ending, ending};
-pub(crate) use submit::{End, cancel, find, largest_array, name, submit};
+pub(crate) use submit::{End, builds_name, cancel, cancel_builds, find, largest_array, name, submit, submit_builds};

@@ -30,6 +30,26 @@ pub struct Settings {
     pub launcher: Option<String>,
     /// Further arguments of `sbatch`, after all others.
     pub arguments: Vec<String>,
+    /// What an array of its own for builds is asked for; shards build for themselves where it is `None`.
+    pub builds: Option<Builds>,
+}
+
+/// What an array that only builds needs; time, account and scratch are those of the shards.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Builds {
+    /// Its partition.
+    pub partition: Option<String>,
+    /// Further arguments of `sbatch`.
+    pub arguments: Vec<String>,
+}
+
+/// What the elements of an array do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Work {
+    /// Build what their shards need, and nothing else.
+    Builds,
+    /// Everything that is left of their shards.
+    Everything,
 }
 
 /// The script's exit code where the node does not see the cohort.
@@ -78,8 +98,28 @@ impl Settings {
         arguments
     }
 
-    /// The script of the array of `batch`; `round` is the limit of one round.
-    pub(crate) fn script(&self, dir: &CohortDir, batch: u32, round: Duration) -> String {
+    /// The same for elements that only build: no devices, no features of nodes.
+    pub(crate) fn for_builds(&self) -> Option<Self> {
+        let builds = self.builds.as_ref()?;
+        Some(Self {
+            partition: builds.partition.clone().or_else(|| self.partition.clone()),
+            constraint: None,
+            gres: None,
+            arguments: builds.arguments.clone(),
+            ..self.clone()
+        })
+    }
+
+    /// The script of the array of `batch`; `round` is the limit of one round, and workers consent to the differences that
+    /// are `accepted`.
+    pub(crate) fn script(
+        &self,
+        dir: &CohortDir,
+        batch: u32,
+        round: Duration,
+        accepted: &[String],
+        work: Work,
+    ) -> String {
         let cohort = quoted(&dir.path().to_string_lossy());
         let relative = |path: std::path::PathBuf| {
             let inner = path.strip_prefix(dir.path()).unwrap_or(&path).to_owned();
@@ -117,9 +157,18 @@ impl Settings {
         let limit = self
             .worker_limit(round)
             .map_or_else(String::new, |limit| format!(" --time-limit {}s", limit.as_secs()));
+        let consent = if accepted.is_empty() {
+            String::new()
+        } else {
+            format!(" --accept {}", quoted(&accepted.join(",")))
+        };
+        let only = match work {
+            Work::Builds => " --builds-only",
+            Work::Everything => "",
+        };
         let _ = writeln!(
             text,
-            "exec {launcher}\"$cohort\"/{binary} run \"$cohort\" --shard {batch}/\"$SLURM_ARRAY_TASK_ID\"{limit}"
+            "exec {launcher}\"$cohort\"/{binary} run \"$cohort\" --shard {batch}/\"$SLURM_ARRAY_TASK_ID\"{only}{limit}{consent}"
         );
         text
     }
@@ -203,12 +252,28 @@ mod tests {
                 .env("SLURM_ARRAY_JOB_ID", "9");
             shell.status().unwrap().code()
         };
-        let script = settings.script(&dir, 2, Duration::from_secs(60));
+        let script = settings.script(
+            &dir,
+            2,
+            Duration::from_secs(60),
+            &["machine.it's".to_owned(), "tool.cc".to_owned()],
+            Work::Everything,
+        );
         assert_eq!(run(&script), Some(0));
         let log = std::fs::read_to_string(dir.batch_logs(2).join("4.log")).unwrap();
         let lines: Vec<&str> = log.lines().collect();
         let own = folder.path().to_str().unwrap();
-        for wanted in ["run", own, "--shard", "2/4", "--time-limit", "530s", "hello"] {
+        for wanted in [
+            "run",
+            own,
+            "--shard",
+            "2/4",
+            "--time-limit",
+            "530s",
+            "--accept",
+            "machine.it's,tool.cc",
+            "hello",
+        ] {
             assert!(lines.contains(&wanted), "{wanted}: {log}");
         }
         assert!(log.contains("/node-7\n"), "{log}");
@@ -217,13 +282,33 @@ mod tests {
             setup: vec!["false".to_owned()],
             ..settings.clone()
         };
+        assert_eq!(settings.for_builds(), None, "nobody asked for an array of its own");
+        let builds = Settings {
+            gres: Some("gpu:1".to_owned()),
+            builds: Some(Builds {
+                partition: Some("cpu".to_owned()),
+                arguments: vec!["--mem=1G".to_owned()],
+            }),
+            ..settings.clone()
+        };
+        let said = builds.for_builds().unwrap().sbatch("x", 1, &[]);
+        let has = |wanted: &str| said.iter().any(|one| one == wanted);
+        assert!(
+            has("--partition=cpu") && has("--mem=1G") && !has("--gres=gpu:1"),
+            "{said:?}"
+        );
+        assert!(
+            builds
+                .script(&dir, 2, Duration::ZERO, &[], Work::Builds)
+                .contains("--builds-only")
+        );
         assert_eq!(
-            run(&failing.script(&dir, 2, Duration::ZERO)),
+            run(&failing.script(&dir, 2, Duration::ZERO, &[], Work::Builds)),
             Some(i32::from(SETUP_FAILED))
         );
         std::fs::write(&binary, "#!/nowhere").unwrap();
         assert_eq!(run(&script), Some(i32::from(NOT_STARTED)));
-        let elsewhere = settings.script(&CohortDir::new("/nowhere"), 2, Duration::ZERO);
+        let elsewhere = settings.script(&CohortDir::new("/nowhere"), 2, Duration::ZERO, &[], Work::Builds);
         assert_eq!(run(&elsewhere), Some(i32::from(NOT_VISIBLE)));
     }
 }

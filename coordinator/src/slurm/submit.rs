@@ -17,6 +17,23 @@ pub(crate) fn name(dir: &CohortDir, batch: u32) -> String {
     format!("layout-sweep-{}-{batch}", &sha256_hex(cohort.as_bytes())[..12])
 }
 
+/// Name of the array that builds for `batch`.
+pub(crate) fn builds_name(dir: &CohortDir, batch: u32) -> String {
+    format!("{}-builds", name(dir, batch))
+}
+
+/// Submits an array that only builds, and gives its number. Nothing is noted: what it built stands in records, and the array
+/// of the batch waits for its end, however that is.
+pub(crate) fn submit_builds(arguments: &[String], script: &str) -> Result<String, RunError> {
+    sbatch(arguments, script)
+}
+
+/// Ends what only builds for `batch`.
+pub(crate) fn cancel_builds(dir: &CohortDir, batch: u32) -> Result<(), SlurmError> {
+    call("scancel", &[&format!("--name={}", builds_name(dir, batch))])?;
+    Ok(())
+}
+
 /// Submits the array of `batch` and notes its number in the cohort.
 pub(crate) fn submit(
     dir: &CohortDir,
@@ -26,6 +43,14 @@ pub(crate) fn submit(
     now: jiff::Timestamp,
 ) -> Result<Submission, RunError> {
     fs_err::create_dir_all(dir.batch_logs(batch))?;
+    let job = sbatch(arguments, script)?;
+    let submission = Submission { batch, job, at: now };
+    write_submission(dir, &submission)?;
+    Ok(submission)
+}
+
+/// The number of the job that `sbatch` makes of a script.
+fn sbatch(arguments: &[String], script: &str) -> Result<String, RunError> {
     let missing = |source| SlurmError::Missing {
         command: "sbatch",
         source,
@@ -52,9 +77,7 @@ pub(crate) fn submit(
     if job.is_empty() || !job.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(SlurmError::NoNumber(said).into());
     }
-    let submission = Submission { batch, job, at: now };
-    write_submission(dir, &submission)?;
-    Ok(submission)
+    Ok(job)
 }
 
 /// The array of `batch`, as the cohort or, when its number was not noted any more, Slurm knows it.

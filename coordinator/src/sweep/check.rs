@@ -2,15 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use cohort::{Difference, Frozen, machine_differences, verify};
+use cohort::{Difference, Frozen, machine_differences, verify, verify_by};
 
 use super::error::RunError;
 use super::filter::FilterError;
+use super::node_digests::NodeDigests;
 use super::options::RunOptions;
 
 /// Whether somebody may consent to a difference of this name. Files of the cohort are never among them: what was
 /// measured with one source and what is measured with another must not be mixed.
-pub(super) fn can_be_accepted(name: &str) -> bool {
+pub(crate) fn can_be_accepted(name: &str) -> bool {
     name.starts_with("machine.") || name.starts_with("tool.")
 }
 
@@ -24,7 +25,16 @@ pub(super) fn check(
     if let Some(name) = options.accept.iter().find(|name| !can_be_accepted(name)) {
         return Err(FilterError::Accept(name.clone()).into());
     }
-    let mut differences = verify(frozen)?;
+    let mut differences = match &options.node_cache {
+        // Another worker on this node may have hashed the files before this one.
+        Some(cache) => {
+            let mut digests = NodeDigests::open(cache, frozen.dir(), (options.clock)());
+            let differences = verify_by(frozen, &mut |path| digests.digest(path))?;
+            digests.keep();
+            differences
+        }
+        None => verify(frozen)?,
+    };
     differences.extend(target_differences(frozen, options));
     differences.extend(machine_differences(&frozen.manifest().machine, options.machine));
     let consent = |difference: &Difference| {

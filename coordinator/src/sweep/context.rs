@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use cohort::{
     Case, Claim, CohortDir, Frozen, HARNESS, Manifest, ShardId, UnitRef, WorkloadEntry, fresh_key, was_taken_over,
 };
 use target_api::{Built, Configured, Exclusive, LockHolder, Pairing};
 
-use super::device::{Device, devices, side_by_side};
+use super::device::{Device, devices, granted, side_by_side};
 use super::error::RunError;
 use super::options::RunOptions;
 use crate::cache::BuildCache;
@@ -21,6 +21,9 @@ use crate::process::Launcher;
 
 /// Cohorts of up to so many cases keep logs of all of them; larger ones those of failures.
 const KEEP_ALL: u64 = 1000;
+
+/// So long after what it runs a worker may hear that its job is being ended.
+const HEARD: Duration = Duration::from_millis(300);
 
 /// A unit to build for all cases that have it, or from scratch for one confirmation alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -55,6 +58,8 @@ pub(crate) struct Context<'f> {
     /// The shard that is worked on; `None` where it is the whole cohort.
     pub(crate) shard: Option<ShardId>,
     claim: Option<&'f Claim>,
+    /// Whether this is a worker in a job of a cluster.
+    in_job: bool,
     lock_timeout_ms: Option<u64>,
     cases: HashMap<&'f str, &'f Case>,
     units: HashMap<&'f str, &'f UnitRef>,
@@ -80,6 +85,7 @@ impl<'f> Context<'f> {
             &options.target.exclusive(),
             side_by_side(options.jobs, options.target.run_bytes(), available_bytes()),
             options.device_lock.as_deref(),
+            granted().as_deref(),
         )
         .map_err(unsupported)?;
         Ok(Self {
@@ -93,6 +99,7 @@ impl<'f> Context<'f> {
             devices,
             shard: options.shard,
             claim,
+            in_job: claim.is_some_and(|claim| claim.worker.job.is_some()),
             lock_timeout_ms: options
                 .lock_timeout
                 .map(|limit| u64::try_from(limit.as_millis()).unwrap_or(u64::MAX)),
@@ -237,6 +244,18 @@ impl<'f> Context<'f> {
     /// Whether nothing new should be started.
     pub(crate) fn should_stop(&self) -> bool {
         self.time_over() || self.interrupt.urgency() > Urgency::None
+    }
+
+    /// Whether what failed just now did so because the job is being ended: a cluster tells all processes of a job at once,
+    /// and what runs may be quicker than the worker to hear of it. Then nothing is known of the case.
+    pub(crate) fn ended_with_its_job(&self) -> bool {
+        if !self.in_job {
+            return false;
+        }
+        if self.interrupt.urgency() == Urgency::None {
+            std::thread::sleep(HEARD);
+        }
+        self.interrupt.urgency() > Urgency::None
     }
 
     pub(crate) fn time_over(&self) -> bool {

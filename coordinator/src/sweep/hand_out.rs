@@ -44,16 +44,17 @@ pub fn hand_out(
     let state = frozen
         .state(&records.records)
         .map_err(|error| RunError::State(Box::new(error)))?;
-    hand_out_left(&dir, &frozen, &state, size, take_over)
+    hand_out_left(&dir, &frozen, &state, size, take_over, &|_| true)
 }
 
-/// The same for the holder of the cohort's lock, which has read the cohort.
+/// The same for the holder of the cohort's lock, which has read the cohort, of the cases that `wanted` takes.
 pub(crate) fn hand_out_left(
     dir: &CohortDir,
     frozen: &Frozen,
     state: &State<'_>,
     size: Option<usize>,
     take_over: bool,
+    wanted: &dyn Fn(&str) -> bool,
 ) -> Result<Option<Batch>, RunError> {
     let clock = jiff::Timestamp::now;
     let claimant = Claimant {
@@ -63,7 +64,7 @@ pub(crate) fn hand_out_left(
         clock,
     };
     let claims = claimant.everything(state, &std::collections::HashSet::new())?;
-    let shards = split(frozen, state, size);
+    let shards = split(frozen, state, size, wanted);
     let batch = if shards.is_empty() {
         None
     } else {
@@ -79,12 +80,13 @@ pub(crate) fn hand_out_left(
 
 /// Cases that are not done in the order of the cohort, `size` together. Confirmations of one workload stay together: each
 /// is compared with one of the control, which is built from scratch for it.
-fn split(frozen: &Frozen, state: &State<'_>, size: Option<usize>) -> Vec<Vec<String>> {
+fn split(frozen: &Frozen, state: &State<'_>, size: Option<usize>, wanted: &dyn Fn(&str) -> bool) -> Vec<Vec<String>> {
     let confirmations = frozen.confirmations();
     let mut shards: Vec<Vec<String>> = Vec::new();
     let mut together: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     let mut others = Vec::new();
-    for case in state.cases().iter().filter(|case| case.outcome().is_none()) {
+    let left = state.cases().iter().filter(|case| case.outcome().is_none());
+    for case in left.filter(|case| wanted(&case.case.name)) {
         let name = case.case.name.clone();
         if confirmations.contains_key(name.as_str()) {
             together.entry(&case.case.workload).or_default().push(name);

@@ -15,6 +15,7 @@ mod grow;
 mod hand_out;
 mod log;
 mod lost;
+mod node_digests;
 mod on_slurm;
 mod options;
 mod outcome;

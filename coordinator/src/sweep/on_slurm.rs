@@ -10,8 +10,9 @@ use cohort::{
 };
 use fs_err as fs;
 
+use super::check::can_be_accepted;
 use super::error::RunError;
-use super::filter::retries;
+use super::filter::{Filter, FilterError, named, passes, retries};
 use super::grow::{Crosses, grow, next_growth};
 use super::hand_out::hand_out_left;
 use super::log::{Log, writer_name};
@@ -20,7 +21,8 @@ use super::run::lock_cohort;
 use super::{consent, lost};
 use crate::events::{Event, OnEvent, Reporter};
 use crate::interrupt::{Interrupt, Urgency};
-use crate::slurm::{self, End, Ending, JobState, Jobs, Settings, SlurmError};
+use crate::libc;
+use crate::slurm::{self, End, Ending, JobState, Jobs, Settings, SlurmError, Work};
 
 /// Time between two looks at an array, at first and later.
 const LOOK: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(5));
@@ -50,6 +52,9 @@ pub fn run_on_slurm(
 ) -> Result<RunSummary, RunError> {
     let dir = CohortDir::new(fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned()));
     Frozen::open(&dir)?.continuable()?;
+    if let Some(name) = options.accept.iter().find(|name| !can_be_accepted(name)) {
+        return Err(FilterError::Accept(name.clone()).into());
+    }
     let mut reporter = Reporter::new(on_event);
     let _lock = lock_cohort(&dir, options.lock_timeout, &mut reporter)?;
     let frozen = Frozen::open(&dir)?;
@@ -73,6 +78,12 @@ pub fn run_on_slurm(
         options,
         settings,
     };
+    if let Some(needs) = libc::needs(&session.dir.binary()) {
+        note(
+            &mut reporter,
+            &format!("nodes start the frozen program, which needs {needs}"),
+        );
+    }
     session.records = session.tail.next(&session.dir)?;
     let begun = session.records.len();
     session.decide(&mut reporter)?;
@@ -108,8 +119,18 @@ impl Session<'_> {
             .map_err(|error| RunError::State(Box::new(error)))
     }
 
+    /// Whether this run is to work on a case.
+    fn takes(&self, name: &str) -> bool {
+        passes(&self.options.only, &self.options.exclude, name)
+    }
+
     /// Begins attempts that were asked for, and accepts what is to be accepted.
     fn decide(&mut self, reporter: &mut Reporter<'_>) -> Result<(), RunError> {
+        {
+            let state = self.state()?;
+            named("--accept-incorrect", &self.options.accept_incorrect, &state)?;
+            Filter::new(&self.options.only, &self.options.exclude, None, &state)?;
+        }
         for (case, attempt, because) in retries(&self.options.retry, &self.state()?)? {
             self.log.append(&case, attempt, RecordKind::Retry { because })?;
         }
@@ -142,16 +163,18 @@ impl Session<'_> {
             .frozen
             .state(&self.records)
             .map_err(|error| RunError::State(Box::new(error)))?;
-        if state.all_terminal() {
+        // As with a run here: what a filter leaves out may still decide what is crossed.
+        let open = self.options.only.is_empty() && self.options.exclude.is_empty();
+        if open && state.all_terminal() {
             let next = next_growth(&self.frozen, &state, self.options.target.pairing(), crosses)?;
             let Some((growth, reason)) = next else { return Ok(false) };
             grow(&mut self.frozen, now, growth, &reason, reporter)?;
             return Ok(true);
         }
         let size = self.shard_size(&state);
-        let Some(batch) = hand_out_left(&self.dir, &self.frozen, &state, size, self.options.take_over)? else {
-            return Ok(false);
-        };
+        let takes = |name: &str| self.takes(name);
+        let handed = hand_out_left(&self.dir, &self.frozen, &state, size, self.options.take_over, &takes)?;
+        let Some(batch) = handed else { return Ok(false) };
         let submission = self.submit(&batch)?;
         let cases: usize = batch.shards.iter().map(Vec::len).sum();
         note(
@@ -169,7 +192,8 @@ impl Session<'_> {
     /// As the settings say, but no more shards than an array may have; one case each after an array that measured
     /// nothing, so that what is to blame stands alone.
     fn shard_size(&self, state: &State<'_>) -> Option<usize> {
-        let open = state.cases().iter().filter(|case| case.outcome().is_none()).count();
+        let open = state.cases().iter().filter(|case| case.outcome().is_none());
+        let open = open.filter(|case| self.takes(&case.case.name)).count();
         let least = open.div_ceil(self.largest);
         if self.fruitless.is_empty() {
             let size = self.settings.shard_size.map(|size| size.max(least));
@@ -183,9 +207,35 @@ impl Session<'_> {
     fn submit(&self, batch: &Batch) -> Result<Submission, RunError> {
         let round = Duration::from_millis(self.frozen.manifest().measure.run_timeout_ms);
         let name = slurm::name(&self.dir, batch.number);
-        let arguments = self.settings.sbatch(&name, batch.shards.len(), &self.bad_nodes);
-        let script = self.settings.script(&self.dir, batch.number, round);
+        let mut arguments = self.settings.sbatch(&name, batch.shards.len(), &self.bad_nodes);
+        if let Some(job) = self.submit_builds(batch, round)? {
+            // However that ended: a shard builds what is missing.
+            arguments.push(format!("--dependency=afterany:{job}"));
+        }
+        let script = self
+            .settings
+            .script(&self.dir, batch.number, round, &self.options.accept, Work::Everything);
         slurm::submit(&self.dir, batch.number, &arguments, &script, (self.options.clock)())
+    }
+
+    /// Submits an array that builds what the shards of `batch` need, where one is asked for and something is to be built.
+    fn submit_builds(&self, batch: &Batch, round: Duration) -> Result<Option<String>, RunError> {
+        let Some(settings) = self.settings.for_builds() else {
+            return Ok(None);
+        };
+        let state = self.state()?;
+        let unbuilt = |name: &String| {
+            let case = state.get(name).and_then(cohort::CaseState::latest);
+            case.is_none_or(|latest| latest.build.is_none())
+        };
+        if !batch.shards.iter().flatten().any(unbuilt) {
+            return Ok(None);
+        }
+        fs::create_dir_all(self.dir.batch_logs(batch.number))?;
+        let name = slurm::builds_name(&self.dir, batch.number);
+        let arguments = settings.sbatch(&name, batch.shards.len(), &self.bad_nodes);
+        let script = settings.script(&self.dir, batch.number, round, &self.options.accept, Work::Builds);
+        Ok(Some(slurm::submit_builds(&arguments, &script)?))
     }
 
     /// Follows an array to its end and judges what it left; whether more may follow.
@@ -256,11 +306,13 @@ impl Session<'_> {
                     reporter,
                     "a wrong result: shards that wait are cancelled, those that run finish their rounds",
                 );
+                slurm::cancel_builds(&self.dir, submission.batch)?;
                 slurm::cancel(&submission.job, End::Orderly)?;
                 ended = Some(End::Orderly);
             }
             if self.deadline.is_some_and(|deadline| Instant::now() >= deadline) && ended.is_none() {
                 reporter.tell(&Event::TimeOver);
+                slurm::cancel_builds(&self.dir, submission.batch)?;
                 slurm::cancel(&submission.job, End::Orderly)?;
                 ended = Some(End::Orderly);
             }
@@ -287,6 +339,7 @@ impl Session<'_> {
                 }
                 Urgency::Kill => {
                     note(reporter, &format!("array {} is cancelled", submission.job));
+                    slurm::cancel_builds(&self.dir, submission.batch)?;
                     slurm::cancel(&submission.job, End::Now)?;
                     ended = Some(End::Now);
                 }
@@ -373,10 +426,14 @@ impl Session<'_> {
                 let job = jobs.get(&format!("{}_{number}", submission.job));
                 let held = claims.get(&shard);
                 let ending = slurm::ending(&self.dir, shard, held, job);
+                let writer = held.map(|held| held.claim.worker.writer.as_str());
+                let alone = !self.fruitless.is_empty();
                 let outcomes = match &ending {
-                    Ending::Lost { state: how, why } => {
-                        let writer = held.map(|held| held.claim.worker.writer.as_str());
-                        lost::outcomes(&state, &left, writer, *how, why, !self.fruitless.is_empty())
+                    Ending::Lost { state: how, why } => lost::outcomes(&state, &left, writer, *how, why, alone),
+                    // Its worker was told to end and did: what ran then was lost with it all the same.
+                    Ending::Left(why) => {
+                        let how = job.map_or(JobState::Ended, |job| job.state);
+                        lost::outcomes(&state, &left, writer, how, why, alone && how != JobState::Ended)
                     }
                     _ => Vec::new(),
                 };
@@ -427,12 +484,15 @@ impl Session<'_> {
             own.filter(|r| matches!(r.kind, RecordKind::Run { recovered, .. } if recovered == wanted))
                 .count() as u64
         };
+        let mut undone = state.cases().iter().filter(|case| case.outcome().is_none());
+        let left = undone.any(|case| self.takes(&case.case.name));
         Ok(RunSummary {
             counts: state.counts(),
             rounds_done: rounds(false),
             rounds_recovered: rounds(true),
             interrupted: self.left_running || self.interrupt.urgency() > Urgency::None,
-            time_over: !state.all_terminal() && self.deadline.is_some_and(|deadline| Instant::now() >= deadline),
+            only_built: false,
+            time_over: left && self.deadline.is_some_and(|deadline| Instant::now() >= deadline),
             stopped_by: state
                 .stopped_by()
                 .into_iter()
@@ -455,11 +515,13 @@ fn is_alive(submission: &Submission) -> bool {
 
 /// Why elements wait, where that is no mere lack of room.
 fn waits(jobs: &[slurm::Job]) -> String {
-    const USUAL: [&str; 8] = [
+    const USUAL: [&str; 9] = [
         "",
         "Resources",
         "Priority",
         "JobArrayTaskLimit",
+        // The array that builds for it.
+        "Dependency",
         "None",
         "BeginTime",
         "Prolog",

@@ -37,8 +37,12 @@ pub struct RunOptions<'a> {
     /// How long to wait for the device's lock, and for another coordinator of the cohort. When `None`: for the device as
     /// long as it takes, for the other coordinator not at all (it leaves nothing to do).
     pub lock_timeout: Option<Duration>,
+    /// Folder of this node in which workers of shards keep digests of what they verified; `None` to hash everything anew.
+    pub node_cache: Option<PathBuf>,
     /// Work on this shard only, beside whoever works on others; else on the whole cohort, alone.
     pub shard: Option<ShardId>,
+    /// Build what is left, and run nothing.
+    pub builds_only: bool,
     /// Take over shards whose holders may still work: somebody knows that they don't.
     pub take_over: bool,
     /// The time that records carry. They never decide anything by it.
@@ -62,7 +66,9 @@ impl<'a> RunOptions<'a> {
             time_limit: None,
             device_lock: None,
             lock_timeout: None,
+            node_cache: None,
             shard: None,
+            builds_only: false,
             take_over: false,
             clock: jiff::Timestamp::now,
         }
@@ -82,6 +88,8 @@ pub struct RunSummary {
     pub interrupted: bool,
     /// Whether the time limit ended it.
     pub time_over: bool,
+    /// Whether it was only to build.
+    pub only_built: bool,
     /// Cases with wrong results, not accepted: they stopped it.
     pub stopped_by: Vec<String>,
     /// Torn last lines of record files, left by kills.
@@ -102,6 +110,8 @@ impl RunSummary {
             Some(format!("wrong results of {}", self.stopped_by.join(", ")))
         } else if self.interrupted {
             Some("it was interrupted".to_owned())
+        } else if self.only_built {
+            Some("it was only to build".to_owned())
         } else {
             self.time_over.then(|| "its time limit was over".to_owned())
         }

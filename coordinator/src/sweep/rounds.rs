@@ -270,6 +270,9 @@ impl<'r> Worker<'_, 'r, '_> {
         began?;
         let Some(ran) = ran? else { return Ok(None) };
         let outcome = settle(ran.outcome, control.is_some(), visit.pairs);
+        if matches!(outcome, RunOutcome::RunFailed { .. }) && context.ended_with_its_job() {
+            return Ok(None);
+        }
         if let RunOutcome::Incorrect { reason, .. }
         | RunOutcome::RunFailed { reason }
         | RunOutcome::TimedOut { reason } = &outcome

@@ -298,7 +298,7 @@ impl Sweep<'_> {
                 grow(&mut self.frozen, at, growth, &reason, reporter)?;
                 continue;
             }
-            if todo.is_empty() {
+            if todo.is_empty() || (options.builds_only && todo.builds.is_empty()) {
                 return Ok(());
             }
             let twins = if todo.builds.is_empty() {
@@ -357,6 +357,7 @@ impl Sweep<'_> {
             rounds_done: rounds(false),
             rounds_recovered: rounds(true),
             interrupted: self.interrupt.urgency() > Urgency::None,
+            only_built: self.options.builds_only,
             time_over: left && self.deadline.is_some_and(|deadline| Instant::now() >= deadline),
             stopped_by: state
                 .stopped_by()

@@ -45,6 +45,11 @@ pub struct Executor {
     /// Folder on each node, on a file system of its own, for kept builds and what was measured of the node; words of a
     /// shell, so that variables of the node count. Default: a folder below `$SLURM_TMPDIR`, `$TMPDIR` or `/tmp`.
     pub scratch: Option<String>,
+    /// Partition of an array of its own that builds what the shards need, before they run: nodes without devices, say. They
+    /// need the tools and probes of the definition. Default: each shard builds what it runs.
+    pub build_partition: Option<String>,
+    /// Further arguments of `sbatch` for that array; given alone, they ask for one in the usual partition.
+    pub build_arguments: Vec<String>,
     /// Lines of a shell that come before the worker, such as "module load gcc/12".
     pub setup: Vec<String>,
     /// What the worker is started by, such as "srun --cpu-bind=cores".

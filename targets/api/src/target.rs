@@ -303,6 +303,13 @@ pub trait Configured: Rules + Send + Sync {
     /// Takes the files that [`Target::sources`] asked for, sorted by path.
     fn accept_sources(&mut self, _files: Vec<SourceFile>) {}
 
+    /// Takes the logical CPUs that this process may use, one of each distinct core. A target that pins itself to cores of
+    /// the frozen machine takes others of them where it may not use those (a job of a cluster is given some). The error
+    /// says in words why it can't.
+    fn accept_cores(&mut self, _cores: &[u32]) -> Result<(), String> {
+        Ok(())
+    }
+
     /// Everything that one round does. Targets that need one command only describe it in [`Configured::run`].
     fn round(&self, request: &RunRequest, _places: &Places) -> Round {
         Round::of(self.run(request))

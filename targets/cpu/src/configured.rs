@@ -54,6 +54,8 @@ const ASSEMBLY: &str = "gemm.s";
 pub struct Configuration {
     /// Options in force.
     pub settings: Settings,
+    /// Cores that stand for those of the settings where these may not be used; never compared with what was frozen.
+    pinned: Option<Vec<u32>>,
     /// Path of the C compiler.
     pub compiler: String,
     /// The screening proxy.
@@ -87,6 +89,7 @@ impl Configuration {
         let constants = Constants::of(&costs).map_err(|error| error.to_string())?;
         Ok(Self {
             settings,
+            pinned: None,
             compiler: compiler.to_owned(),
             proxy: Proxy {
                 hardware: hardware.clone(),
@@ -254,6 +257,24 @@ impl Configured for Configuration {
         ])
     }
 
+    fn accept_cores(&mut self, cores: &[u32]) -> Result<(), String> {
+        let frozen = &self.settings.cores;
+        if frozen.iter().all(|core| cores.contains(core)) {
+            return Ok(());
+        }
+        let pinned = cores.get(..frozen.len()).ok_or_else(|| {
+            format!(
+                "its plans have {} workers, each pinned to a core of its own, and this process may use {}: a job of Slurm \
+                 asks for more with `arguments = [\"--cpus-per-task={}\"]` in `[executor]`",
+                frozen.len(),
+                cores.len(),
+                frozen.len()
+            )
+        })?;
+        self.pinned = Some(pinned.to_vec());
+        Ok(())
+    }
+
     fn plan(&self, workload: &Workload, assignment: &Assignment) -> Plan {
         // The space lists parameters as they count fastest; people read attributes as the geometry has them.
         let typed = (!attends(workload)).then(|| plan_from(workload, assignment, self.settings.threads));
@@ -373,7 +394,7 @@ impl Configured for Configuration {
             tolerance: attention
                 .as_ref()
                 .map_or_else(|| tolerance(&products), |own| attention_tolerance(own.extents)),
-            cores: self.settings.cores.clone(),
+            cores: self.pinned.clone().unwrap_or_else(|| self.settings.cores.clone()),
             pairs: request.pairs,
             warm_case: true,
             case_first: request.round % 2 == 1,
