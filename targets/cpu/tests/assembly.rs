@@ -199,7 +199,11 @@ fn avx512_shapes_are_clean() {
     let Some(cc) = compiler().filter(|_| cfg!(target_arch = "x86_64")) else {
         return;
     };
-    allowed_shapes_are_clean(&cc, Isa::Avx512, &[(14, 2), (9, 3), (5, 5), (3, 8), (30, 1)]);
+    allowed_shapes_are_clean(
+        &cc,
+        Isa::Avx512,
+        &[(14, 2), (9, 3), (5, 5), (3, 8), (30, 1), (1, 1), (1, 2), (2, 2)],
+    );
 }
 
 #[test]

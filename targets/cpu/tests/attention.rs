@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use planner::{Attributes, Value};
 use support::attentions::{Problem, covering, objects, plain, problem, run, workload};
-use support::{Workshop, compiler, execute, native_isa, workshop};
+use support::{Workshop, compiler, execute, native_isa, wide_workshop, workshop};
 use target_cpu::assembly;
 use target_cpu::attention::attributes::geometry_from;
 use target_cpu::attention::codegen::{attention_source, exponential_source};
@@ -98,6 +98,26 @@ fn plain_kernels_are_right() {
     let shop = Workshop::new(cc, Isa::Plain, &[]);
     let problem = problem(shop.folder.path(), &workload([2, 1, 37, 41, 11, 13], true));
     check_all(&shop, &problem, &covering(problem.attention.extents, shop.isa, 7, 6));
+}
+
+/// Where the machine has them: the kernels of 32 registers.
+#[test]
+fn avx512_attention_is_right() {
+    let Some(shop) = wide_workshop() else { return };
+    let problem = problem(shop.folder.path(), &workload([2, 1, 53, 61, 19, 29], false));
+    let extents = problem.attention.extents;
+    let mut plans = covering(extents, shop.isa, 9, 6);
+    let shapes = [(2, 14, 13), (3, 8, 9), (4, 6, 5)];
+    plans.extend(shapes.map(|(vectors, key_height, value_height)| AttentionPlan {
+        threads: 1,
+        geometry: AttentionGeometry {
+            query_panel: vectors * shop.isa.lanes(),
+            key_height,
+            value_height,
+            ..plain(shop.isa)
+        },
+    }));
+    check_all(&shop, &problem, &plans);
 }
 
 /// The harness compares two plans of one attention, call by call, and names the phases of both.

@@ -16,7 +16,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use support::plans::covering;
-use support::{Problem, Workshop, compiler, execute, native_isa, plain_geometry, problem, workshop};
+use support::{Problem, Workshop, compiler, execute, native_isa, plain_geometry, problem, wide_workshop, workshop};
 use target_cpu::assembly;
 use target_cpu::geometry::{Activation, Activations, CpuPlan, GemmGeometry, Orientation, Staging, Weights};
 use target_cpu::isa::Isa;
@@ -82,6 +82,32 @@ fn plain_kernels_are_right() {
     let shop = Workshop::new(cc, Isa::Plain, &[]);
     let problem = problem(shop.folder.path(), 31, &[(19, 33, true), (33, 21, false)]);
     check_all(&shop, &problem, &covering(&problem.products, shop.isa, 5, 12));
+}
+
+/// Where the machine has them: the kernels of 32 registers, those that fill them and those that walk segments among them.
+#[test]
+fn avx512_kernels_are_right() {
+    let Some(shop) = wide_workshop() else { return };
+    let problem = problem(shop.folder.path(), 47, &[(37, 85, true), (85, 43, false)]);
+    check_all(&shop, &problem, &covering(&problem.products, shop.isa, 8, 12));
+    let plans =
+        [(14, 2, 8), (8, 3, 4), (6, 4, 1), (1, 2, 8), (2, 1, 16), (5, 5, 2)].map(|(height, vectors, unroll)| {
+            let geometry = |activation| GemmGeometry {
+                height,
+                width: vectors * shop.isa.lanes(),
+                unroll,
+                ..plain_geometry(shop.isa, activation)
+            };
+            CpuPlan {
+                threads: 1,
+                carry: false,
+                gemms: vec![
+                    (problem.products[0].name.clone(), geometry(Some(Activation::Fused))),
+                    (problem.products[1].name.clone(), geometry(None)),
+                ],
+            }
+        });
+    check_all(&shop, &problem, &plans);
 }
 
 /// Where a cross compiler and an emulator are installed: the NEON kernels really run.

@@ -37,6 +37,16 @@ pub(crate) fn native_isa() -> Isa {
     }
 }
 
+/// A workshop for AVX-512; `None` after a word where this machine has not that or no compiler.
+pub(crate) fn wide_workshop() -> Option<Workshop> {
+    #[cfg(target_arch = "x86_64")]
+    if std::is_x86_feature_detected!("avx512f") {
+        return Some(Workshop::new(compiler()?, Isa::Avx512, &[]));
+    }
+    println!("SKIPPED: this machine has no AVX-512, its kernels are compiled but not run");
+    None
+}
+
 /// `$CC`, else `cc`; `None` after a loud word when neither runs. On CI a compiler must be there.
 pub(crate) fn compiler() -> Option<String> {
     let cc = std::env::var("CC")
