@@ -24,6 +24,7 @@ mod compiled;
 mod error;
 mod family;
 mod number;
+mod price_list;
 mod read;
 mod table;
 #[cfg(test)]
@@ -34,4 +35,5 @@ pub use compiled::{Compiled, Priced};
 pub use error::CostError;
 pub use family::{Arguments, Family, Term};
 pub use number::Number;
+pub use price_list::{Kernels, PriceList};
 pub use table::{CostTable, Provenance, SourceOf};

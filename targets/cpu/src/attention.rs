@@ -17,3 +17,4 @@ pub mod rules;
 pub mod run;
 pub mod space;
 pub mod text;
+pub mod works;

@@ -79,7 +79,7 @@ fn missing(isa: Isa, report: &MachineReport) -> String {
 impl Configuration {
     /// The configuration for a measured machine; fails in words when its figures can't be used.
     pub fn new(settings: Settings, report: &MachineReport, compiler: &str) -> Result<Self, String> {
-        let costs = shipped().map_err(|error| format!("the cost table that ships: {error}"))?;
+        let costs = shipped(settings.isa).map_err(|error| format!("the cost table that ships: {error}"))?;
         Self::under(costs, settings, report, compiler)
     }
 

@@ -6,4 +6,4 @@ pub mod samples;
 pub mod table;
 
 pub use kernel::Kernel;
-pub use table::{CostTable, shipped};
+pub use table::{CostTable, is_shipped, shipped};

@@ -106,7 +106,7 @@ impl Target for Cpu {
         let compiler = machine.tool(COMPILER).ok_or_else(missing_compiler)?;
         let costs = match options.costs {
             Some(costs) => CostTable::try_from(costs),
-            None => shipped(),
+            None => shipped(settings.isa),
         };
         let costs = costs.map_err(|error| wrong(error.to_string()))?;
         let configuration = Configuration::under(costs, settings, &report, &compiler.path).map_err(wrong)?;

@@ -366,7 +366,8 @@ fn exponentials_are_as_exact_as_they_say() {
 fn estimates_see_what_a_plan_wastes() {
     let report = serde_json::from_str(include_str!("data/zen3-guest.json")).unwrap();
     let hardware = Hardware::new(&report, Isa::Avx2).unwrap();
-    let constants = Constants::of(&target_cpu::costs::shipped().unwrap()).unwrap();
+    let costs = target_cpu::costs::shipped(Isa::Avx2).unwrap();
+    let constants = Constants::of(&costs).unwrap();
     let extents = attention(&workload([16, 16, 729, 729, 72, 72], false)).unwrap().extents;
     let both = |threads: u32, geometry: &AttentionGeometry| {
         assert_eq!(first_broken(Isa::Avx2, threads, extents, geometry), None);
@@ -378,7 +379,7 @@ fn estimates_see_what_a_plan_wastes() {
             geometry,
         };
         (
-            sum(model(context, &hardware, &constants)),
+            sum(model(context, &hardware, &constants, &costs).unwrap()),
             sum(roofline(extents, geometry, threads, &hardware, &constants)),
         )
     };

@@ -27,7 +27,7 @@ use target_cpu::geometry::{
 use target_cpu::text::{parse_plan, plan_text};
 
 /// Read once: properties make thousands of models.
-static COSTS: LazyLock<CostTable> = LazyLock::new(|| shipped().unwrap());
+static COSTS: LazyLock<CostTable> = LazyLock::new(|| shipped(Isa::Avx2).unwrap());
 
 fn analytic() -> Analytic {
     Analytic {

@@ -2,7 +2,7 @@
 
 use target_api::{Amounts, Traffic};
 
-use super::estimate::{busiest_pairs, read_again_bytes};
+use super::works::{busiest_pairs, read_again_bytes};
 use super::facts::{Context, Facts};
 use crate::estimate::Hardware;
 use crate::estimate::amounts::LEVEL_NAMES;

@@ -3,6 +3,8 @@
 //! Arguments named `..._fill` are cycles that so many bytes take into a level with nothing overlapped, at the rates that
 //! were measured on the machine: a coefficient is the share of it that shows. So a table outlives a faster memory.
 
+use planner::costs::Kernels;
+
 /// What one worker does in one phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kernel {
@@ -16,6 +18,18 @@ pub enum Kernel {
     Copy,
     /// GELU as a pass of its own.
     Gelu,
+    /// Queries, keys and values of an attention into panels.
+    AttentionPack,
+    /// All calls of an attention's kernel of scores.
+    AttentionScores,
+    /// Scores into weights.
+    AttentionSoftmax,
+    /// All calls of an attention's kernel of results.
+    AttentionValues,
+    /// Results of an attention into rows.
+    AttentionFinish,
+    /// The results of key splits, merged.
+    AttentionMerge,
 }
 
 /// What terms of [`Kernel::Gemm`] may look at.
@@ -77,9 +91,83 @@ const GELU: &[(&str, &str)] = &[
     ("dram_fill", "the same, where they lie in DRAM"),
 ];
 
+const ATTENTION_PACK: &[(&str, &str)] = &[
+    ("query_vectors", "vectors of queries that turn into panels"),
+    (
+        "key_elements",
+        "elements of keys that turn into panels of a kernel's rows, one by one",
+    ),
+    (
+        "turned_elements",
+        "elements of keys and values that turn in squares of a vector",
+    ),
+    (
+        "value_bytes",
+        "bytes of values that are copied into panels of a kernel's rows",
+    ),
+    ("dram_fill", "bytes read, where they lie in DRAM"),
+];
+
+/// What terms of both kernels of products may look at.
+const ATTENTION_PRODUCT: &[(&str, &str)] = &[
+    ("calls", "calls of the kernel"),
+    ("steps", "inner steps of all calls"),
+    (
+        "step_cycles",
+        "what bounds these steps: multiply-adds, loads, fills of L1, or the latency of dependent sums",
+    ),
+    ("iterations", "iterations of the kernel's loop"),
+    (
+        "tile_vectors",
+        "vectors of accumulators that are stored, and loaded where a call adds to a result",
+    ),
+    (
+        "maximum_vectors",
+        "vectors of accumulators of which the maximum is taken",
+    ),
+    ("score_bytes", "bytes of scores that lie beyond L1"),
+    ("l2_fill", "scores, keys or values into L2"),
+    ("dram_fill", "keys or values that are read as given, out of DRAM"),
+];
+
+const ATTENTION_SOFTMAX: &[(&str, &str)] = &[
+    (
+        "rows",
+        "keys of all panels of queries: each is a step of the running sums",
+    ),
+    ("vectors", "vectors of weights"),
+    ("degrees", "the same, times the degree of the polynomial"),
+    ("maximum_vectors", "vectors of scores in passes for the maximum"),
+    ("panels", "panels of queries with one block of keys"),
+    (
+        "l1_fill",
+        "scores read and written, where those of a panel do not fit L1",
+    ),
+    ("l2_fill", "the same, where those of a block do not fit L2"),
+];
+
+const ATTENTION_FINISH: &[(&str, &str)] = &[
+    ("vectors", "vectors of results"),
+    ("dram_fill", "bytes written, where they lie in DRAM"),
+];
+
+const ATTENTION_MERGE: &[(&str, &str)] = &[("vectors", "vectors of results of all splits but the first")];
+
 impl Kernel {
     /// All of them, in the order of their numbers.
-    pub const ALL: [Self; 5] = [Self::Gemm, Self::Pack, Self::Reduce, Self::Copy, Self::Gelu];
+    pub const ALL: [Self; 11] = [
+        Self::Gemm,
+        Self::Pack,
+        Self::Reduce,
+        Self::Copy,
+        Self::Gelu,
+        Self::AttentionPack,
+        Self::AttentionScores,
+        Self::AttentionSoftmax,
+        Self::AttentionValues,
+        Self::AttentionFinish,
+        Self::AttentionMerge,
+    ];
 
     /// Name of its family, and of its samples.
     #[must_use]
@@ -90,6 +178,12 @@ impl Kernel {
             Self::Reduce => "reduce",
             Self::Copy => "copy",
             Self::Gelu => "gelu",
+            Self::AttentionPack => "attention_pack",
+            Self::AttentionScores => "attention_scores",
+            Self::AttentionSoftmax => "attention_softmax",
+            Self::AttentionValues => "attention_values",
+            Self::AttentionFinish => "attention_finish",
+            Self::AttentionMerge => "attention_merge",
         }
     }
 
@@ -101,7 +195,29 @@ impl Kernel {
             Self::Pack => PACK,
             Self::Reduce | Self::Copy => SUM,
             Self::Gelu => GELU,
+            Self::AttentionPack => ATTENTION_PACK,
+            Self::AttentionScores | Self::AttentionValues => ATTENTION_PRODUCT,
+            Self::AttentionSoftmax => ATTENTION_SOFTMAX,
+            Self::AttentionFinish => ATTENTION_FINISH,
+            Self::AttentionMerge => ATTENTION_MERGE,
         }
+    }
+}
+
+impl Kernels for Kernel {
+    const UNIT: &'static str = "cycles";
+    const ALL: &'static [Self] = &Self::ALL;
+
+    fn number(self) -> usize {
+        self as usize
+    }
+
+    fn name(self) -> &'static str {
+        self.name()
+    }
+
+    fn arguments(self) -> Vec<&'static str> {
+        self.arguments().iter().map(|(name, _)| *name).collect()
     }
 }
 

@@ -5,7 +5,12 @@ use std::collections::BTreeMap;
 use planner::{Plan, Value, Workload};
 use target_api::{Clock, KernelProfile, KernelSample, Measurement, Of};
 
-use super::kernel::Kernel;
+use super::kernel::{Kernel, Work};
+use crate::attention::attributes::plan_from as attention_plan_from;
+use crate::attention::estimate::isa_of;
+use crate::attention::facts::Context;
+use crate::attention::problem::{attends, attention};
+use crate::attention::works::works;
 use crate::attributes::plan_from;
 use crate::estimate::{Analytic, PhaseWork};
 use crate::geometry::Staging;
@@ -31,12 +36,11 @@ pub fn samples(
     plan: &Plan,
     measurement: &Measurement,
 ) -> Option<KernelProfile> {
-    let plan = plan_from(workload, &plan.attributes, 1).ok()?;
-    if plan.threads != 1 {
-        return None;
-    }
-    let works = analytic.works(workload, &plan);
-    let by_name: BTreeMap<&str, &PhaseWork<'_>> = works.iter().map(|phase| (phase.name.as_str(), phase)).collect();
+    let by_name = if attends(workload) {
+        of_attention(analytic, workload, plan)?
+    } else {
+        of_products(analytic, workload, plan)?
+    };
     let clock_ghz = clock_of(measurement).unwrap_or(analytic.hardware.clock_ghz);
     let mut samples = Vec::new();
     let calls = measurement.samples.iter();
@@ -46,7 +50,8 @@ pub fn samples(
             if let Some(own) = by_name.get(phase.name.as_str()) {
                 samples.push(KernelSample {
                     disturbed: switches > 0.0,
-                    ..sample(own, phase.value * clock_ghz)
+                    value: phase.value * clock_ghz,
+                    ..own.clone()
                 });
             }
         }
@@ -65,35 +70,93 @@ fn clock_of(measurement: &Measurement) -> Option<f64> {
     clocks.get(clocks.len() / 2).copied()
 }
 
-fn sample(phase: &PhaseWork<'_>, cycles: f64) -> KernelSample {
-    let work = &phase.work;
-    let priced = work.kernel.arguments().iter().zip(&work.arguments);
-    let mut arguments: BTreeMap<String, Value> = priced
-        .map(|((name, _), value)| ((*name).to_owned(), Value::Integer(*value)))
-        .collect();
+/// What one call of each phase of a chain of products is, by the harness's names.
+fn of_products(analytic: &Analytic, workload: &Workload, plan: &Plan) -> Option<BTreeMap<String, KernelSample>> {
+    let plan = plan_from(workload, &plan.attributes, 1).ok()?;
+    if plan.threads != 1 {
+        return None;
+    }
+    let works = analytic.works(workload, &plan);
+    Some(works.iter().map(|phase| (phase.name.clone(), product(phase))).collect())
+}
+
+fn product(phase: &PhaseWork<'_>) -> KernelSample {
     let g = phase.geometry;
     let tile = [("height", g.height), ("width", g.width)];
     let (unroll, partials) = (("unroll", g.unroll), ("partials", g.inner));
     let side_by_side = ("side_by_side", u32::from(g.staging != Staging::Streamed));
     // What the kernel's code depends on beside its extents: no more, or calls that are alike would be told apart.
-    let scalars: &[(&str, u32)] = match work.kernel {
+    let scalars: &[(&str, u32)] = match phase.work.kernel {
         Kernel::Gemm => &[tile[0], tile[1], unroll, partials, side_by_side],
         Kernel::Reduce | Kernel::Copy => &[tile[0], tile[1], partials],
         Kernel::Pack => &[("panel", token_extent(g))],
-        Kernel::Gelu => &[],
+        _ => &[],
     };
-    for (name, value) in scalars {
-        arguments.insert((*name).to_owned(), Value::from(*value));
-    }
     let extents = phase.extents;
     let logical = [
         ("rows", extents.rows),
         ("inner", extents.inner),
         ("columns", extents.columns),
     ];
+    sample(&phase.work, scalars, &logical)
+}
+
+/// The same of an attention.
+fn of_attention(analytic: &Analytic, workload: &Workload, plan: &Plan) -> Option<BTreeMap<String, KernelSample>> {
+    let own = attention(workload).ok()?;
+    let plan = attention_plan_from(&own.name, &plan.attributes, 1).ok()?;
+    if plan.threads != 1 {
+        return None;
+    }
+    let (e, g) = (own.extents, &plan.geometry);
+    let context = Context {
+        isa: isa_of(&analytic.hardware),
+        threads: plan.threads,
+        extents: e,
+        geometry: g,
+    };
+    let logical = [
+        ("heads", e.heads),
+        ("queries", e.queries),
+        ("keys", e.keys),
+        ("width", e.width),
+        ("value_width", e.value_width),
+    ]
+    .map(|(name, extent)| (name, u64::from(extent)));
+    let (panel, unroll, blocks) = (
+        ("panel", g.query_panel),
+        ("unroll", g.unroll),
+        ("key_blocks", g.key_blocks),
+    );
+    let mut samples = BTreeMap::new();
+    for (name, work) in works(context, &analytic.hardware, &analytic.constants) {
+        let scalars: &[(&str, u32)] = match work.kernel {
+            Kernel::AttentionPack => &[panel, ("key_height", g.key_height), ("value_height", g.value_height)],
+            Kernel::AttentionScores => &[panel, unroll, ("height", g.key_height)],
+            Kernel::AttentionValues => &[panel, unroll, ("height", g.value_height), blocks],
+            Kernel::AttentionSoftmax => &[panel, blocks],
+            _ => &[panel],
+        };
+        samples.insert(format!("{}.{name}", own.name), sample(&work, scalars, &logical));
+    }
+    Some(samples)
+}
+
+/// A call of a kernel with its arguments, before it is said how long it took.
+fn sample(work: &Work, scalars: &[(&str, u32)], logical: &[(&str, u64)]) -> KernelSample {
+    let priced = work.kernel.arguments().iter().zip(&work.arguments);
+    let mut arguments: BTreeMap<String, Value> = priced
+        .map(|((name, _), value)| ((*name).to_owned(), Value::Integer(*value)))
+        .collect();
+    for (name, value) in scalars {
+        arguments.insert((*name).to_owned(), Value::from(*value));
+    }
     KernelSample {
         arguments: Some(arguments),
-        logical: logical.map(|(name, extent)| (name.to_owned(), extent)).into(),
-        ..KernelSample::call(work.kernel.name(), [], cycles)
+        logical: logical
+            .iter()
+            .map(|(name, extent)| ((*name).to_owned(), *extent))
+            .collect(),
+        ..KernelSample::call(work.kernel.name(), [], 0.0)
     }
 }

@@ -14,7 +14,7 @@ use super::works::{PhaseWork, Works};
 use crate::attention::estimate as attention;
 use crate::attention::problem::attends;
 use crate::attributes::plan_from;
-use crate::costs::CostTable;
+use crate::costs::{CostTable, is_shipped};
 use crate::geometry::CpuPlan;
 
 /// The analytic model of one machine.
@@ -54,7 +54,7 @@ impl Analytic {
             .map(|phase| {
                 Ok((
                     phase.name,
-                    self.costs.cycles(&phase.work)? / self.hardware.clock_ghz + wait,
+                    phase.work.cycles(&self.costs)? / self.hardware.clock_ghz + wait,
                 ))
             })
             .collect()
@@ -72,7 +72,7 @@ impl Estimator for Analytic {
     }
 
     fn is_partial(&self) -> bool {
-        !self.costs.is_shipped()
+        !is_shipped(&self.costs)
     }
 
     fn estimate(&self, workload: &Workload, plan: &Plan) -> Result<Estimate, NoEstimate> {
@@ -80,7 +80,7 @@ impl Estimator for Analytic {
             return super::estimate(
                 self.name(),
                 "ns",
-                attention::phases(workload, plan, &self.hardware, &self.constants),
+                attention::phases(workload, plan, &self.hardware, &self.constants, &self.costs),
             );
         }
         let parts = plan_from(workload, &plan.attributes, 1).and_then(|plan| self.phases(workload, &plan));

@@ -37,6 +37,12 @@ pub struct Constants {
     pub pass_exposed: f64,
     /// Cycles per vector of tanh GELU in the exp form. Of the table: `gelu`, `vectors`.
     pub gelu_cycles_per_vector: f64,
+    /// Cycles per vector of softmax weights beside the polynomial. Of the table: `attention_softmax`, `weights`.
+    pub softmax_weight_cycles: f64,
+    /// Cycles per vector and degree of the polynomial. Of the table: `attention_softmax`, `degrees`.
+    pub softmax_degree_cycles: f64,
+    /// Cycles per vector of a pass for the maximum. Of the table: `attention_softmax`, `maximum`.
+    pub softmax_maximum_cycles: f64,
     /// Nanoseconds that workers wait for each other between two phases. Assumed: a few cache misses.
     pub barrier_ns: f64,
 }
@@ -63,6 +69,9 @@ impl Constants {
             dram_exposed: gemm("dram")?,
             pack_cycles_per_byte: costs.coefficient(Kernel::Pack, "bytes")?,
             pass_exposed: costs.coefficient(Kernel::Reduce, "dram")?,
+            softmax_weight_cycles: costs.coefficient(Kernel::AttentionSoftmax, "weights")?,
+            softmax_degree_cycles: costs.coefficient(Kernel::AttentionSoftmax, "degrees")?,
+            softmax_maximum_cycles: costs.coefficient(Kernel::AttentionSoftmax, "maximum")?,
             gelu_cycles_per_vector: costs.coefficient(Kernel::Gelu, "vectors")?,
         })
     }

@@ -1,6 +1,7 @@
 //! Prices of single steps.
 
 use planner::Refusal;
+use planner::costs::Kernels;
 use target_api::NoEstimate;
 
 use super::table::CostTable;
@@ -80,6 +81,23 @@ impl Kernel {
             Self::Fragment => &["fragments"],
             Self::Phase | Self::Barrier => &[],
         }
+    }
+}
+
+impl Kernels for Kernel {
+    const UNIT: &'static str = "cycles";
+    const ALL: &'static [Self] = &Self::ALL;
+
+    fn number(self) -> usize {
+        self as usize
+    }
+
+    fn name(self) -> &'static str {
+        self.name()
+    }
+
+    fn arguments(self) -> Vec<&'static str> {
+        self.arguments().to_vec()
     }
 }
 

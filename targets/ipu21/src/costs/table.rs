@@ -1,31 +1,19 @@
 //! Cost tables of the tile array: [`planner::costs`] with the families that it must have, compiled.
 
-use planner::costs::{Compiled, CostError, CostTable as Families, Number};
+use planner::costs::{Compiled, CostError, CostTable as Families, Number, PriceList};
 use serde::{Deserialize, Serialize};
 
 use super::price::Kernel;
 
 /// Prices in cycles. Built-in tables are `sweep`, `before` and `after`; a table of one's own has the same families, with
-/// any terms over the same arguments, and may have more.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+/// any terms over the same arguments, and may have more. Every call has a price: no term may divide by an argument.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Families", into = "Families")]
-pub struct CostTable {
-    families: Families,
-    /// One for each of [`Kernel::ALL`].
-    compiled: Vec<Compiled>,
-}
-
-impl PartialEq for CostTable {
-    fn eq(&self, other: &Self) -> bool {
-        self.families == other.families
-    }
-}
-
-impl Eq for CostTable {}
+pub struct CostTable(PriceList<Kernel>);
 
 impl From<CostTable> for Families {
     fn from(table: CostTable) -> Self {
-        table.families
+        table.0.into()
     }
 }
 
@@ -33,17 +21,7 @@ impl TryFrom<Families> for CostTable {
     type Error = CostError;
 
     fn try_from(families: Families) -> Result<Self, CostError> {
-        families.check()?;
-        let kernels = Kernel::ALL.map(|kernel| (kernel.name(), kernel.arguments().to_vec()));
-        let compiled = families.compile_all(&kernels, "cycles")?;
-        if let Some((kernel, _)) = Kernel::ALL.iter().zip(&compiled).find(|(_, own)| own.may_fail()) {
-            let message = "a term divides by something that is not a plain number: expected a price for every call";
-            return Err(CostError::Key {
-                key: format!("{}.terms", kernel.name()),
-                message: message.to_owned(),
-            });
-        }
-        Ok(Self { families, compiled })
+        PriceList::try_from(families)?.never_failing().map(Self)
     }
 }
 
@@ -56,25 +34,25 @@ impl CostTable {
     /// Its name.
     #[must_use]
     pub fn name(&self) -> &str {
-        &self.families.name
+        &self.families().name
     }
 
     /// What it describes.
     #[must_use]
     pub fn about(&self) -> &str {
-        &self.families.about
+        &self.families().about
     }
 
     /// The table as data.
     #[must_use]
     pub fn families(&self) -> &Families {
-        &self.families
+        self.0.families()
     }
 
     /// The same prices, with fragments for nothing: what lanes and kernels take at least.
     #[must_use]
     pub fn without_fragments(&self) -> Self {
-        let mut families = self.families.clone();
+        let mut families = self.families().clone();
         if let (Some(family), Some(nothing)) = (families.families.get_mut(Kernel::Fragment.name()), Number::new(0.0)) {
             for term in family.terms.values_mut() {
                 term.coefficient = nothing;
@@ -85,7 +63,7 @@ impl CostTable {
     }
 
     pub(super) fn compiled(&self, kernel: Kernel) -> Option<&Compiled> {
-        self.compiled.get(kernel as usize)
+        self.0.compiled(kernel)
     }
 }
 
