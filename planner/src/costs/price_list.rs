@@ -116,7 +116,7 @@ impl<K: Kernels> PriceList<K> {
 mod tests {
     use super::*;
 
-    #[derive(Clone, Copy)]
+    #[derive(Debug, Clone, Copy)]
     enum Two {
         Add,
         Copy,

@@ -24,6 +24,7 @@ use target_cpu::estimate::{Analytic, Constants, Proxy};
 use target_cpu::geometry::{
     Activation, Activations, CpuPlan, GemmGeometry, Inside, Order, Orientation, Output, Staging, Weights,
 };
+use target_cpu::isa::Isa;
 use target_cpu::text::{parse_plan, plan_text};
 
 /// Read once: properties make thousands of models.

@@ -160,3 +160,100 @@ fn sample(work: &Work, scalars: &[(&str, u32)], logical: &[(&str, u64)]) -> Kern
         ..KernelSample::call(work.kernel.name(), [], 0.0)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use target_api::{Estimator, Phase, Sample, Verdict};
+
+    use super::*;
+    use crate::attention::attributes::plan_attributes as attention_attributes;
+    use crate::attention::space::default_plan;
+    use crate::costs::shipped;
+    use crate::estimate::{Constants, Hardware};
+    use crate::isa::Isa;
+    use crate::options::Settings;
+
+    /// A plan of one worker whose phases took what the model says: every phase but waits is a sample, and what the table
+    /// says of its arguments is what the model said.
+    #[test]
+    fn phases_of_an_attention_are_samples_of_its_kernels() {
+        let report = serde_json::from_str(include_str!("../../tests/data/zen3-guest.json")).unwrap();
+        let costs = shipped(Isa::Avx2).unwrap();
+        let analytic = Analytic {
+            hardware: Hardware::new(&report, Isa::Avx2).unwrap(),
+            constants: Constants::of(&costs).unwrap(),
+            costs: costs.clone(),
+        };
+        let text = "target = \"cpu\"\ncontrol = \"c\"\n[[workload]]\nname = \"a\"\nkind = \"attention\"\nheads = 2\n\
+                    queries = 100\nwidth = 32\n";
+        let definition = planner::Definition::parse("a.toml", text).unwrap();
+        let workload = &definition.workloads[0].workload;
+        let own = attention(workload).unwrap();
+        let plan_of = |threads: u32, splits: u32| {
+            let settings = Settings {
+                threads,
+                isa: Isa::Avx2,
+                cores: (0..threads).collect(),
+            };
+            let mut typed = default_plan(own.extents, &settings);
+            typed.geometry.key_splits = splits;
+            Plan {
+                target: "cpu".to_owned(),
+                text: String::new(),
+                attributes: attention_attributes(&own.name, &typed),
+            }
+        };
+        let measured = |plan: &Plan, switches: f64| {
+            let estimate = analytic.estimate(workload, plan).unwrap();
+            let phases = estimate.parts.iter().map(|(name, value)| Phase {
+                name: name.clone(),
+                kind: "compute".to_owned(),
+                value: *value,
+            });
+            Measurement {
+                verdict: Verdict::Correct,
+                error: None,
+                samples: vec![Sample {
+                    of: Of::Case,
+                    warm_up: false,
+                    value: estimate.value,
+                    phases: phases.collect(),
+                    extra: [("involuntary_switches".to_owned(), switches)].into(),
+                }],
+                probes: Vec::new(),
+                facts: BTreeMap::new(),
+            }
+        };
+        let plan = plan_of(1, 2);
+        let profile = samples(&analytic, workload, &plan, &measured(&plan, 0.0)).unwrap();
+        let kernels: Vec<&str> = profile.samples.iter().map(|sample| sample.kernel.as_str()).collect();
+        assert_eq!(
+            kernels,
+            [
+                "attention_pack",
+                "attention_scores",
+                "attention_softmax",
+                "attention_values",
+                "attention_finish",
+                "attention_merge"
+            ]
+        );
+        for sample in &profile.samples {
+            let kernel = Kernel::ALL.into_iter().find(|own| own.name() == sample.kernel).unwrap();
+            let arguments = sample.arguments.as_ref().unwrap();
+            let of = |name: &str| arguments[name].as_integer().unwrap();
+            let work = Work {
+                kernel,
+                arguments: kernel.arguments().iter().map(|(name, _)| of(name)).collect(),
+            };
+            let price = work.cycles(&costs).unwrap();
+            assert!((price / sample.value - 1.0).abs() < 1e-9, "{sample:?}: {price}");
+            assert!(!sample.disturbed && sample.logical["keys"] == 100);
+        }
+        let interrupted = samples(&analytic, workload, &plan, &measured(&plan, 1.0)).unwrap();
+        assert!(interrupted.samples.iter().all(|sample| sample.disturbed));
+        // Of two workers a phase tells the mean.
+        let shared = plan_of(2, 1);
+        assert_eq!(samples(&analytic, workload, &shared, &measured(&shared, 0.0)), None);
+    }
+}
