@@ -11,7 +11,7 @@ const MATMUL: &str = include_str!("../../cohorts/matmul-command.toml");
 const KERNEL: &str = include_str!("../../cohorts/kernels/matmul.c");
 const DRIVER: &str = include_str!("../../cohorts/siglip-mlp-ipu21-driver.toml");
 
-/// Little work for each of the fifteen cases.
+/// Little work for each of the seventeen cases.
 fn matmul() -> Bench {
     let bench = Bench::new();
     let small = MATMUL

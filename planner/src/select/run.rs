@@ -115,14 +115,13 @@ fn explored(
         } else {
             screen.counts(context, base.1, operation)?
         };
-        let own = match counted {
-            Some(own) => own,
-            None => {
-                let own = screen.operation(context, base.1, operation)?;
-                let counts = own.counts(context);
-                screened.insert(operation.clone(), own);
-                counts
-            }
+        let own = if let Some(own) = counted {
+            own
+        } else {
+            let own = screen.operation(context, base.1, operation)?;
+            let counts = own.counts(context);
+            screened.insert(operation.clone(), own);
+            counts
         };
         counts.insert(operation.clone(), own);
     }

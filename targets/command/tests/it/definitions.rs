@@ -101,12 +101,12 @@ fn strata_take_the_first_of_equals() {
 }
 
 #[test]
-fn the_matrix_product_plans_its_fifteen_cases() {
+fn the_matrix_product_plans_its_seventeen_cases() {
     let made = Made::shipped("matmul-command.toml");
     let selection = made.select();
     let workload = &selection.workloads[0];
-    assert_eq!(workload.total, 15);
-    assert_eq!(workload.cases.len(), 15);
+    assert_eq!(workload.total, 17);
+    assert_eq!(workload.cases.len(), 17);
     assert_eq!(workload.control.as_deref(), Some("plain"));
     assert_eq!(made.configured.pairing(), Pairing::AlternatingCommands);
     let plan = made.plan("plain");

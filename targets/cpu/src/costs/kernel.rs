@@ -68,6 +68,10 @@ const GEMM: &[(&str, &str)] = &[
     ("late_write_dram", "what DRAM's latency adds to them"),
     ("transposed", "elements that turn on their way into memory"),
     ("gelu_vectors", "vectors of a fused GELU"),
+    (
+        "loads",
+        "loads of operands into registers: rows and vectors of all steps",
+    ),
 ];
 
 const PACK: &[(&str, &str)] = &[

@@ -249,6 +249,7 @@ impl Works<'_> {
                 (1.0 - adding) * late[1],
                 turned,
                 gelu,
+                steps * (height + width / hw.lanes),
             ],
         )
     }
