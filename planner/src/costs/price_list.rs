@@ -114,6 +114,7 @@ impl<K: Kernels> PriceList<K> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::compiled::Priced;
     use super::*;
 
     #[derive(Debug, Clone, Copy)]
@@ -149,7 +150,7 @@ mod tests {
     #[test]
     fn kernels_are_priced_by_their_own_family() {
         let list = PriceList::<Two>::parse(TABLE).unwrap();
-        let price = |kernel| list.compiled(kernel).and_then(|own| own.price(&[9])).map(|p| p.value());
+        let price = |kernel| list.compiled(kernel).and_then(|own| own.price(&[9])).map(Priced::value);
         assert_eq!((price(Two::Add), price(Two::Copy)), (Some(7.0), Some(9.0)));
         assert_eq!(list.coefficient(Two::Copy, "words"), Ok(3.0));
         let none = list.coefficient(Two::Copy, "word").unwrap_err().to_string();

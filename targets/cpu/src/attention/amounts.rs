@@ -2,8 +2,8 @@
 
 use target_api::{Amounts, Traffic};
 
-use super::works::{busiest_pairs, read_again_bytes};
 use super::facts::{Context, Facts};
+use super::works::{busiest_pairs, read_again_bytes};
 use crate::estimate::Hardware;
 use crate::estimate::amounts::LEVEL_NAMES;
 

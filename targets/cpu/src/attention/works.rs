@@ -136,8 +136,10 @@ impl Model<'_> {
         bytes * self.hardware.fill[2] * sharing
     }
 
-    /// Calls of one of both kernels.
-    fn product(&self, kernel: Kernel, calls: f64, call: Call, maxima: f64, spilled: f64, l2: f64, dram: f64) -> Work {
+    /// Calls of one of both kernels: maxima and bytes of scores for each vector of their tiles, and what they bring into L2 and
+    /// out of DRAM, in cycles.
+    fn product(&self, kernel: Kernel, calls: f64, call: Call, of_tile: [f64; 2], fills: [f64; 2]) -> Work {
+        let ([maxima, spilled], [l2, dram]) = (of_tile, fills);
         let steps = calls * call.depth;
         let tile = call.height * call.width / self.hardware.lanes;
         Work::new(
@@ -199,10 +201,8 @@ impl Model<'_> {
             Kernel::AttentionScores,
             self.pairs / (panel * height),
             call,
-            maxima,
-            spilled,
-            self.beyond_l2(self.pairs * FLOAT) + again,
-            self.dram(first),
+            [maxima, spilled],
+            [self.beyond_l2(self.pairs * FLOAT) + again, self.dram(first)],
         )
     }
 
@@ -243,10 +243,8 @@ impl Model<'_> {
             Kernel::AttentionValues,
             self.pairs / (self.panel() * keys) * f64::from(self.facts.value_tiles),
             call,
-            0.0,
-            0.0,
-            self.beyond_l2(self.pairs * FLOAT) + again,
-            self.dram(first),
+            [0.0; 2],
+            [self.beyond_l2(self.pairs * FLOAT) + again, self.dram(first)],
         )
     }
 
