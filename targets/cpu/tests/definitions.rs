@@ -31,7 +31,7 @@ fn configuration(isa: Isa) -> Configuration {
     if isa == Isa::Avx512 {
         // Twice the lanes: what such a machine would say.
         let mut wider = report.fma[report.fma.len() - 1].clone();
-        wider.isa = isa.word().to_owned();
+        isa.word().clone_into(&mut wider.isa);
         (wider.lanes, wider.gflops) = (isa.lanes(), 2.0 * wider.gflops);
         report.fma.push(wider);
     }

@@ -37,7 +37,7 @@ fn of(model: &Analytic, phase: &PhaseWork<'_>, threads: u32) -> Amounts {
     let extents = phase.extents;
     Amounts {
         phase: phase.name.clone(),
-        flops: multiplies.then(|| 2.0 * extents.rows as f64 * extents.inner as f64 * extents.columns as f64),
+        flops: multiplies.then_some(2.0 * extents.rows as f64 * extents.inner as f64 * extents.columns as f64),
         calls: multiplies.then(|| argument("calls")),
         traffic: (LEVEL_NAMES.iter().zip(bytes).zip(fill))
             .filter(|((_, bytes), _)| *bytes > 0.0)
