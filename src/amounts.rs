@@ -10,7 +10,7 @@ use crate::planning::Planning;
 
 /// One level of the memory in one phase.
 #[derive(Debug, Serialize)]
-pub(crate) struct Level {
+pub(crate) struct Moved {
     /// `L1 from L2`.
     level: String,
     /// Bytes of the busiest worker. Modelled.
@@ -35,7 +35,7 @@ pub(crate) struct Row {
     calls: Option<f64>,
     /// Core cycles of the phase for each of them: measured time times measured clock over calls. Derived.
     cycles_per_call: Option<f64>,
-    traffic: Vec<Level>,
+    traffic: Vec<Moved>,
 }
 
 /// What the phases of `case` do; `None` for targets that do not tell, and where the frozen definition makes no plan here.
@@ -71,7 +71,7 @@ pub(crate) fn rows(amounts: &PlanAmounts, times: &[(String, f64)], peak: Option<
             calls,
             cycles_per_call: calls.map(|calls| ns * amounts.clock_ghz / calls),
             traffic: traffic
-                .map(|own| Level {
+                .map(|own| Moved {
                     level: own.level.clone(),
                     bytes: own.bytes,
                     gb_per_s: own.bytes / ns,
