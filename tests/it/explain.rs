@@ -39,24 +39,8 @@ fn a_measured_cohort_is_explained_and_compared() {
         shown.contains("Where the time goes") && shown.contains("cycles/call"),
         "{shown}"
     );
-    let product = |rows: &serde_json::Value| {
-        let rows = rows.as_array().unwrap().iter();
-        let own: Vec<_> = rows.filter(|row| row["phase"] == "gemm").cloned().collect();
-        assert_eq!(own.len(), 1, "{own:?}");
-        own[0].clone()
-    };
     for side in ["work_a", "work_b"] {
-        let row = product(&json[side]);
-        let number = |key: &str| row[key].as_f64().unwrap();
-        let flops = 2.0 * 145.0 * 192.0 * 208.0;
-        assert!((number("gflops") * number("ns") - flops).abs() < 1e-6 * flops, "{row}");
-        assert!(number("share_of_peak") > 0.0 && number("share_of_peak") < 1.5, "{row}");
-        // A call of a micro-kernel does some work and no more than all of it.
-        assert!(number("calls") >= 1.0 && number("cycles_per_call") > 10.0, "{row}");
-        let level = &row["traffic"][0];
-        assert_eq!(level["level"], "L1 from L2", "{row}");
-        assert!(level["bytes"].as_f64().unwrap() > 4.0 * 192.0 * 208.0, "{row}");
-        assert!(level["measured_gb_per_s"].as_f64().unwrap() > 1.0, "{row}");
+        rates_follow(&product(&json[side]));
     }
     let csv = bench
         .expect(0, &["explain", "cohorts/quick", other, "--format", "csv"])
@@ -120,6 +104,28 @@ fn a_measured_cohort_is_explained_and_compared() {
         .expect(0, &["compare", "cohorts/quick", "cohorts/slower", "--format", "csv"])
         .0;
     assert!(csv.lines().skip(1).all(|line| line.contains(",slower,")), "{csv}");
+}
+
+/// The row of the one product.
+fn product(rows: &serde_json::Value) -> serde_json::Value {
+    let rows = rows.as_array().unwrap().iter();
+    let own: Vec<_> = rows.filter(|row| row["phase"] == "gemm").cloned().collect();
+    assert_eq!(own.len(), 1, "{own:?}");
+    own[0].clone()
+}
+
+/// Rates of the product of the quick definition are its operations over what was measured.
+fn rates_follow(row: &serde_json::Value) {
+    let number = |key: &str| row[key].as_f64().unwrap();
+    let flops = 2.0 * 145.0 * 192.0 * 208.0;
+    assert!((number("gflops") * number("ns") - flops).abs() < 1e-6 * flops, "{row}");
+    assert!(number("share_of_peak") > 0.0 && number("share_of_peak") < 1.5, "{row}");
+    // A call of a micro-kernel does some work and no more than all of it.
+    assert!(number("calls") >= 1.0 && number("cycles_per_call") > 10.0, "{row}");
+    let level = &row["traffic"][0];
+    assert_eq!(level["level"], "L1 from L2", "{row}");
+    assert!(level["bytes"].as_f64().unwrap() > 4.0 * 192.0 * 208.0, "{row}");
+    assert!(level["measured_gb_per_s"].as_f64().unwrap() > 1.0, "{row}");
 }
 
 /// `cohorts/slower`: the same cohort, in which every call took a hundred times as long.

@@ -256,7 +256,9 @@ fn values_of_another_kind_and_plans_without_a_verdict_are_told() {
     edit(&bench, "n = \"1:6:1\"", "n = \"1\"");
     let (_, stderr) = bench.expect(2, &["plan", "cohorts/script.toml"]);
     assert!(
-        stderr.contains("parameter `n`: range `1` is a text and none, expected integers or floats as `start:stop`"),
+        stderr.contains(
+            "parameter `n`: range `1` is a text of another form, expected integers or floats as `start:stop`"
+        ),
         "{stderr}"
     );
     edit(

@@ -159,7 +159,7 @@ impl fmt::Display for RangeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Form => f.write_str(
-                "is a text and none, expected integers or floats as `start:stop` or `start:stop:step`\nhelp: single values, \
+                "is a text of another form, expected integers or floats as `start:stop` or `start:stop:step`\nhelp: single values, \
                  numbers without quotes and texts with them, stand in an array",
             ),
             Self::Number { part } => {

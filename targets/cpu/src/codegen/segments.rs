@@ -19,13 +19,11 @@ pub(super) fn accumulator(i: u32, v: u32, segment: u32) -> String {
 
 /// The sum of a power of two of terms, as a balanced tree.
 pub(super) fn balanced(terms: &[String]) -> String {
-    match terms {
-        [one] => one.clone(),
-        _ => {
-            let (low, high) = terms.split_at(terms.len() / 2);
-            format!("({} + {})", balanced(low), balanced(high))
-        }
+    if let [one] = terms {
+        return one.clone();
     }
+    let (low, high) = terms.split_at(terms.len() / 2);
+    format!("({} + {})", balanced(low), balanced(high))
 }
 
 /// Segments with an address of their own, beside the first.
