@@ -9,6 +9,7 @@ use cohort::{CohortDir, Snapshot};
 use coordinator::ExitCode;
 
 use crate::failure::Failure;
+use crate::freeze::read;
 use crate::output::{Format, narrate, print, print_json};
 use crate::place::report_of;
 use crate::planning::Planning;
@@ -43,8 +44,7 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
 /// Writes the report of `cohort` into `report` and prints the result. A cohort without any result gives an overview and
 /// exit code 3.
 pub(crate) fn analyze(cohort: &Path, report: &Path, format: Format) -> Result<ExitCode, Failure> {
-    let snapshot = Snapshot::read(&CohortDir::new(cohort))
-        .map_err(|error| crate::freeze::unreadable(format!("`{}` can't be read", cohort.display()), error))?;
+    let snapshot = read(cohort)?;
     if CohortDir::new(report).manifest().is_file() {
         return Err(Failure::usage(format!(
             "`{}` holds a cohort: a report belongs elsewhere",

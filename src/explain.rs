@@ -6,12 +6,13 @@ use analyzer::Dataset;
 use analyzer::explain::{ExplainError, Explanation, explain};
 use analyzer::explained;
 use clap::{Args, ValueEnum};
-use cohort::{CohortDir, Snapshot};
+use cohort::Snapshot;
 use coordinator::ExitCode;
 use serde::Serialize;
 
 use crate::amounts;
 use crate::failure::Failure;
+use crate::freeze::read;
 use crate::output::{print, print_json};
 
 /// Form of a result of which a table makes sense to a spreadsheet, too.
@@ -102,10 +103,7 @@ pub(crate) fn dataset(cohort: &Path) -> Result<Dataset, Failure> {
 }
 
 fn snapshot(cohort: &Path) -> Result<Snapshot, Failure> {
-    Snapshot::read(&CohortDir::new(cohort)).map_err(|error| {
-        let message = format!("`{}` can't be read", cohort.display());
-        Failure::because(ExitCode::Mismatch, message, error)
-    })
+    read(cohort)
 }
 
 /// Figures that can't be computed.

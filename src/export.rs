@@ -4,13 +4,14 @@ use std::path::{Path, PathBuf};
 
 use analyzer::analysis::Analysis;
 use clap::{Args, ValueEnum};
-use cohort::{Case, CohortDir, Snapshot};
+use cohort::{Case, Snapshot};
 use coordinator::ExitCode;
 use planner::select::plan_to_toml;
 use planner::{Assignment, Space};
 
 use crate::explain::unreadable;
 use crate::failure::Failure;
+use crate::freeze::read;
 use crate::output::{narrate, print};
 use crate::planning::Planning;
 
@@ -51,10 +52,7 @@ pub(crate) struct Arguments {
 
 /// Writes what a cohort measured, or one of its plans. Executes nothing of it.
 pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let snapshot = Snapshot::read(&CohortDir::new(&arguments.cohort)).map_err(|error| {
-        let message = format!("`{}` can't be read", arguments.cohort.display());
-        Failure::because(ExitCode::Mismatch, message, error)
-    })?;
+    let snapshot = read(&arguments.cohort)?;
     if let Some(path) = &arguments.kernel {
         return kernel(&snapshot, arguments, path);
     }

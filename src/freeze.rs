@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use cohort::{CohortDir, CohortError, Frozen};
+use cohort::{CohortDir, CohortError, Frozen, Snapshot};
 use coordinator::ExitCode;
 use planner::definition::{changed_line, same_meaning};
 use planner::select::Selection;
@@ -15,6 +15,7 @@ use crate::freezing;
 use crate::output::{self, Format, counted, print};
 use crate::place::cohort_of;
 use crate::planning::Planning;
+use crate::progress::shell_word;
 
 /// Arguments of `freeze`.
 #[derive(Args)]
@@ -205,6 +206,25 @@ pub(crate) fn refuse_imported(frozen: &Frozen) -> Result<(), Failure> {
 pub(crate) fn open(path: &Path) -> Result<Frozen, Failure> {
     Frozen::open(&CohortDir::new(path))
         .map_err(|error| unreadable(format!("`{}` can't be opened", path.display()), error))
+}
+
+/// What a cohort measured, for whoever makes figures of it. Records that were edited are told: no figure that rests on them
+/// is what was measured.
+pub(crate) fn read(path: &Path) -> Result<Snapshot, Failure> {
+    let dir = CohortDir::new(path);
+    let failed = |error| unreadable(format!("`{}` can't be read", path.display()), error);
+    let snapshot = Snapshot::read(&dir).map_err(failed)?;
+    let edited = cohort::edited_records(&dir).map_err(failed)?;
+    if let Some(first) = edited.first() {
+        output::narrate(&format!(
+            "warning: `{}` is not as it was written ({} so): figures that rest on it are not what was measured; \
+             `layout-sweep verify {}` says more",
+            path.join(&first.name).display(),
+            counted(edited.len() as u64, "line"),
+            shell_word(&path.display().to_string())
+        ));
+    }
+    Ok(snapshot)
 }
 
 /// A cohort that can't be read: damaged, or none at all.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use analyzer::page::{Profiled, render_profile};
 use clap::Args;
-use cohort::{Case, CohortDir, Snapshot};
+use cohort::{Case, Snapshot};
 use coordinator::ExitCode;
 use serde::Serialize;
 use target_api::{Lane, Meeting, Span, Timeline};
@@ -13,6 +13,7 @@ use target_ipu21::profile::{Profile, Summary, summary};
 use crate::amounts;
 use crate::explain::unreadable;
 use crate::failure::Failure;
+use crate::freeze::read;
 use crate::output::{Format, narrate, print, print_json, table};
 use crate::profile_tiles::show;
 use crate::registry::target;
@@ -62,10 +63,7 @@ fn work(snapshot: &Snapshot, case: &Case, timeline: &Timeline) -> Result<Vec<amo
 
 /// Shows the profile that the last run of a case left beside it, else the medians of its phases.
 pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let snapshot = Snapshot::read(&CohortDir::new(&arguments.cohort)).map_err(|error| {
-        let message = format!("`{}` can't be read", arguments.cohort.display());
-        Failure::because(ExitCode::Mismatch, message, error)
-    })?;
+    let snapshot = read(&arguments.cohort)?;
     let name = &arguments.case;
     let case = snapshot.frozen.cases().find(|case| case.name == *name);
     let case = case.ok_or_else(|| Failure::usage(format!("the cohort has no case `{name}`")))?;

@@ -21,7 +21,7 @@ pub(crate) struct Constrained {
     pub(crate) constraints: Vec<String>,
     /// Tile mapping: a name that the target knows (`identity`, `transpose:W`, `block:B:W`), or a file with the
     /// permutation.
-    #[arg(long, requires = "constraints", value_name = "NAME|FILE")]
+    #[arg(long, requires = "constraints", conflicts_with_all = ["case", "plan"], value_name = "NAME|FILE")]
     mapping: Option<String>,
     /// Other prices than the definition's: a name that the target knows, or a file with a table.
     #[arg(long, value_name = "NAME|FILE")]

@@ -14,7 +14,7 @@ use target_api::{Clock, KernelProfile, Machine, Measurement, Options};
 use super::refused;
 use crate::costs::Costs;
 use crate::failure::Failure;
-use crate::freeze::unreadable;
+use crate::freeze::{read, unreadable};
 use crate::planning::Planning;
 use crate::registry;
 
@@ -29,8 +29,7 @@ pub(crate) struct ReadCohort {
 impl ReadCohort {
     /// Reads a cohort.
     pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
-        let snapshot = Snapshot::read(&CohortDir::new(path))
-            .map_err(|error| unreadable(format!("`{}` can't be read", path.display()), error))?;
+        let snapshot = read(path)?;
         let dataset = analyzer::dataset(&snapshot).map_err(crate::explain::unreadable)?;
         let planning = Planning::of_frozen(snapshot.frozen.manifest())?;
         Ok(Self {

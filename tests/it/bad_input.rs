@@ -217,6 +217,11 @@ fn options_that_mean_nothing() {
         assert!(stderr.contains(says), "{stderr}");
     }
     assert!(bench.records("cohorts/quick").is_empty());
+    let (_, stderr) = bench.expect(
+        2,
+        &["try", "cohorts/quick.toml", "--case", "plain", "--mapping", "identity"],
+    );
+    assert!(stderr.contains("--mapping"), "{stderr}");
 }
 
 #[test]

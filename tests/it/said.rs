@@ -318,6 +318,20 @@ fn a_record_that_was_edited_is_found_with_its_line() {
     assert_eq!(found["differences"][0]["name"], name.as_str(), "{stdout}");
     assert_eq!(found["differences"].as_array().unwrap().len(), 1, "{stdout}");
     assert!(stderr.contains("restore the file from a copy"), "{stderr}");
+    // Whoever makes figures of it is told, and nobody else is.
+    for arguments in [
+        &["analyze", "cohorts/script"][..],
+        &["export", "cohorts/script", "--format", "csv"],
+    ] {
+        let (_, stderr) = bench.expect(0, arguments);
+        assert!(
+            stderr.contains(&format!("{name}` is not as it was written (1 line so)")),
+            "{arguments:?}: {stderr}"
+        );
+    }
+    fs_err::write(&file, text).unwrap();
+    let (_, stderr) = bench.expect(0, &["analyze", "cohorts/script"]);
+    assert!(!stderr.contains("warning"), "{stderr}");
 }
 
 #[test]

@@ -50,5 +50,7 @@ pub use state::{
     RoundState, State, StateError, Status, state,
 };
 pub use tail::RecordTail;
-pub use verify::{Difference, LineDifference, definition_difference, machine_differences, verify, verify_by};
+pub use verify::{
+    Difference, LineDifference, definition_difference, edited_records, machine_differences, verify, verify_by,
+};
 pub use write::{create_once, mark_script, write_atomic};

@@ -11,6 +11,7 @@ use crate::digest::sha256_file;
 use crate::error::CohortError;
 use crate::frozen::Frozen;
 use crate::manifest::{FileDigest, Manifest};
+use crate::paths::CohortDir;
 
 /// What gives the SHA-256 of a file.
 type Digest<'d> = &'d mut dyn FnMut(&Path) -> Result<String, CohortError>;
@@ -48,6 +49,11 @@ pub fn verify(frozen: &Frozen) -> Result<Vec<Difference>, CohortError> {
 /// The same, with the digests of the binary, inputs and sources from `digest`: whoever has just hashed them may know them.
 pub fn verify_by(frozen: &Frozen, digest: Digest<'_>) -> Result<Vec<Difference>, CohortError> {
     Ok(verify_counting(frozen, digest)?.0)
+}
+
+/// Records that were edited, removed or moved after they were written, by file and line.
+pub fn edited_records(dir: &CohortDir) -> Result<Vec<Difference>, CohortError> {
+    Ok(chain::check(dir)?.differences)
 }
 
 /// The same, and how many records have no digest.
