@@ -44,7 +44,7 @@ pub(crate) struct Arguments {
 
 /// Says what differs between two cases, which phases carry the difference, and how each estimate saw it.
 pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let snapshot = snapshot(&arguments.cohort)?;
+    let snapshot = read(&arguments.cohort)?;
     let dataset = analyzer::dataset(&snapshot).map_err(unreadable)?;
     let found = explain(&dataset, &arguments.a, arguments.b.as_deref()).map_err(|error| match error {
         ExplainError::NoCase { ref near, .. } if !near.is_empty() => {
@@ -99,11 +99,7 @@ fn work(snapshot: &Snapshot, dataset: &Dataset, name: &str) -> Vec<amounts::Row>
 
 /// What a cohort measured and predicted. Executes nothing of it.
 pub(crate) fn dataset(cohort: &Path) -> Result<Dataset, Failure> {
-    analyzer::dataset(&snapshot(cohort)?).map_err(unreadable)
-}
-
-fn snapshot(cohort: &Path) -> Result<Snapshot, Failure> {
-    read(cohort)
+    analyzer::dataset(&read(cohort)?).map_err(unreadable)
 }
 
 /// Figures that can't be computed.
