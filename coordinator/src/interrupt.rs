@@ -29,8 +29,19 @@ static SESSIONS: AtomicUsize = AtomicUsize::new(0);
 #[derive(Debug, Clone)]
 pub(crate) struct Interrupt {
     presses: watch::Receiver<u32>,
-    patient: bool,
+    manner: Manner,
     _session: Arc<Session>,
+}
+
+/// What signals mean to whoever listens.
+#[derive(Debug, Clone, Copy)]
+enum Manner {
+    /// The first one ends what runs.
+    Impatient,
+    /// The first one asks for an orderly end.
+    Patient,
+    /// The first one means nothing: what has begun comes to its end.
+    Begun,
 }
 
 #[derive(Debug)]
@@ -55,24 +66,34 @@ impl Interrupt {
             None => start()?,
         };
         SESSIONS.fetch_add(1, Ordering::SeqCst);
+        let manner = if patient { Manner::Patient } else { Manner::Impatient };
         Ok(Self {
             presses,
-            patient,
+            manner,
             _session: Arc::new(Session),
         })
     }
 
+    /// The same for the rest of something that has begun: it hears only what ends it.
+    pub(crate) fn of_what_began(&self) -> Self {
+        let manner = match self.manner {
+            Manner::Impatient => Manner::Impatient,
+            Manner::Patient | Manner::Begun => Manner::Begun,
+        };
+        Self { manner, ..self.clone() }
+    }
+
     /// What was asked for up to now.
     pub(crate) fn urgency(&self) -> Urgency {
-        rate(*self.presses.borrow(), self.patient)
+        rate(*self.presses.borrow(), self.manner)
     }
 
     /// Waits until at least `urgency` was asked for; never returns when that can't happen any more.
     pub(crate) async fn at_least(&mut self, urgency: Urgency) {
-        let patient = self.patient;
+        let manner = self.manner;
         if self
             .presses
-            .wait_for(|count| rate(*count, patient) >= urgency)
+            .wait_for(|count| rate(*count, manner) >= urgency)
             .await
             .is_err()
         {
@@ -81,10 +102,10 @@ impl Interrupt {
     }
 }
 
-fn rate(presses: u32, patient: bool) -> Urgency {
-    match presses {
-        0 => Urgency::None,
-        1 if patient => Urgency::Finish,
+fn rate(presses: u32, manner: Manner) -> Urgency {
+    match (presses, manner) {
+        (0, _) | (1, Manner::Begun) => Urgency::None,
+        (1, Manner::Patient) => Urgency::Finish,
         _ => Urgency::Kill,
     }
 }

@@ -286,6 +286,62 @@ fn every_device_has_a_worker_and_a_lock() {
 }
 
 #[test]
+fn a_pair_that_has_begun_comes_to_its_end() {
+    let script = "echo \"$1\" >>\"$2/calls\"\nuntil [ -e \"$2/go\" ]; do sleep 0.02; done\necho \"time=$1 pass\"";
+    for limit in [None, Some("1s")] {
+        let bench = scripted(script, "run = [\"./run.sh\", \"{n}\", \"{cohort}\"]");
+        let text = fs_err::read_to_string(bench.path("cohorts/script.toml")).unwrap();
+        let paired = text.replace("target =", "control = \"one\"\ntarget =")
+            + "pairs = 1\n[[case]]\nname = \"one\"\nfamily = \"control\"\nreason = \"the first\"\nplan = { n = 1 }\n";
+        bench.define("script", &paired);
+        let lock = bench.path("device.lock").display().to_string();
+        bench.expect(0, &["freeze", "cohorts/script.toml", "--device-lock", &lock]);
+        let mut arguments = vec!["run", "cohorts/script", "--device-lock", &lock];
+        arguments.extend(limit.map(|limit| ["--time-limit", limit]).into_iter().flatten());
+        let mut child = bench.command(&arguments).spawn().unwrap();
+        let calls = || fs_err::read_to_string(bench.path("cohorts/script/calls")).unwrap_or_default();
+        let deadline = std::time::Instant::now() + std::time::Duration::from_secs(30);
+        while calls().is_empty() {
+            assert!(std::time::Instant::now() < deadline, "the round never began");
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        if limit.is_none() {
+            let pid = rustix::process::Pid::from_child(&child);
+            rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+        }
+        std::thread::sleep(std::time::Duration::from_millis(1200));
+        fs_err::write(bench.path("cohorts/script/go"), "").unwrap();
+        let ended = child.wait().unwrap().code();
+        assert_eq!(ended, Some(if limit.is_some() { 0 } else { 130 }), "{limit:?}");
+
+        let first = runs(&bench, "cohorts/script");
+        let [first] = first.as_slice() else {
+            panic!("one round: {first:?}")
+        };
+        assert_eq!(first["outcome"], "correct", "{limit:?}: {first}");
+        let samples = first["measurement"]["samples"].as_array().unwrap();
+        let of: Vec<_> = samples.iter().map(|sample| sample["of"].as_str().unwrap()).collect();
+        assert!(of.contains(&"case") && of.contains(&"control"), "{of:?}");
+        bench.expect(0, &["run", "cohorts/script", "--device-lock", &lock]);
+        let runs = runs(&bench, "cohorts/script");
+        let rounds: std::collections::BTreeSet<_> = runs
+            .iter()
+            .map(|run| (run["case"].to_string(), run["round"].to_string()))
+            .collect();
+        assert_eq!((runs.len(), rounds.len()), (12, 12), "{limit:?}: {runs:?}");
+        let commands: usize = runs
+            .iter()
+            .map(|run| run["measurement"]["samples"].as_array().unwrap().len())
+            .sum();
+        assert_eq!(
+            calls().lines().count(),
+            commands,
+            "{limit:?}: no command ran for nothing"
+        );
+    }
+}
+
+#[test]
 fn what_a_hook_set_is_undone_whatever_happens() {
     let script = "case $1 in\n\
                   before) touch \"$2/set\"; echo set >>\"$2/hooks\";;\n\

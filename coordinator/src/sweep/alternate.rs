@@ -6,7 +6,7 @@ use target_api::{Measurement, Of};
 
 use super::case_files::Place;
 use super::error::RunError;
-use super::side::{Ran, Side};
+use super::side::{Part, Ran, Side};
 use crate::guard::GuardEvent;
 
 /// Where the control works beside a case.
@@ -23,7 +23,8 @@ pub(super) fn beside(place: &Place) -> std::io::Result<Place> {
 
 /// Runs as many pairs of commands as the visit wants. Who begins a pair changes from pair to pair, and goes on changing
 /// over the rounds of a case, so that neither side is always the one that finds the machine warm. Ends with the first
-/// command that does not give a right result. `None` when it was interrupted.
+/// command that does not give a right result. `None` when it was interrupted: after the first command only what ends a
+/// running command does that.
 pub(super) async fn alternate(
     case: &Side<'_>,
     control: &Side<'_>,
@@ -39,7 +40,8 @@ pub(super) async fn alternate(
             [(Of::Control, control), (Of::Case, case)]
         };
         for (of, side) in order {
-            let Some(ran) = side.run(&side.describe(None, 1)?, None, on_event).await? else {
+            let part = if runs.is_empty() { Part::First } else { Part::Later };
+            let Some(ran) = side.run(part, &side.describe(None, 1)?, None, on_event).await? else {
                 return Ok(None);
             };
             sum = (sum.0 + ran.run_ms, sum.1 + ran.waited_ms);

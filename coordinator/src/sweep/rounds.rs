@@ -18,7 +18,7 @@ use super::log::Log;
 use super::outcome::settle;
 use super::queue::{Next, Queue};
 use super::recover::digests;
-use super::side::Side;
+use super::side::{Part, Side};
 use crate::build::Artifacts;
 use crate::events::{Event, Reporter};
 use crate::guard::{GuardEvent, NoteRequest};
@@ -254,7 +254,7 @@ impl<'r> Worker<'_, 'r, '_> {
                         let beside = self.side(visit, control, beside(&place)?);
                         alternate(&side, &beside, &mut on_event).await
                     }
-                    None => side.run(&command, Some(note), &mut on_event).await,
+                    None => side.run(Part::First, &command, Some(note), &mut on_event).await,
                 }
             };
             tokio::pin!(run);

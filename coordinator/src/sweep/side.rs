@@ -39,6 +39,16 @@ pub(super) struct Ran {
     pub(super) stderr: String,
 }
 
+/// Where a command stands in its round.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part {
+    /// The round begins with it: until it has its lock nothing is lost by giving it up.
+    First,
+    /// Others of the round have run, whose measurements are worth nothing without it: neither the first Ctrl-C nor the
+    /// time limit keeps it from starting.
+    Later,
+}
+
 impl<'a> Side<'a> {
     /// What it does. `control` is what one process calls in turn with the case; `pairs` how often.
     pub(super) fn describe(&self, control: Option<&'a Case>, pairs: u32) -> Result<Round, RunError> {
@@ -68,6 +78,7 @@ impl<'a> Side<'a> {
     /// Does it; the guard notes a good end where `note` says. `None` when it was interrupted.
     pub(super) async fn run(
         &self,
+        part: Part,
         round: &Round,
         note: Option<NoteRequest>,
         on_event: &mut dyn FnMut(&GuardEvent),
@@ -75,12 +86,16 @@ impl<'a> Side<'a> {
         let context = self.context;
         self.write_files(round)?;
         let limit = Duration::from_millis(context.manifest().measure.run_timeout_ms);
+        let (interrupt, deadline) = match part {
+            Part::First => (context.interrupt.clone(), context.deadline),
+            Part::Later => (context.interrupt.of_what_began(), None),
+        };
         let job = Job {
             command: &round.run,
             directory: self.directory(round),
             lock: context
                 .round_lock(self.device, &self.visit.case.name)
-                .map(|lock| lock.until(context.deadline)),
+                .map(|lock| lock.until(deadline)),
             hooks: Hooks {
                 before: round.before.as_ref().map(hook),
                 after: round.after.as_ref().map(hook),
@@ -89,12 +104,7 @@ impl<'a> Side<'a> {
             stdout: &self.place.stdout,
             stderr: &self.place.stderr,
         };
-        let finished = match self.finished(
-            context
-                .launcher
-                .run_noted(&job, note, context.interrupt, on_event)
-                .await,
-        )? {
+        let finished = match self.finished(context.launcher.run_noted(&job, note, &interrupt, on_event).await)? {
             End::Finished(finished) => *finished,
             End::Interrupted => return Ok(None),
             End::Failed(reason) => {
