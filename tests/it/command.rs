@@ -292,10 +292,11 @@ fn a_pair_that_has_begun_comes_to_its_end() {
         let bench = scripted(script, "run = [\"./run.sh\", \"{n}\", \"{cohort}\"]");
         let text = fs_err::read_to_string(bench.path("cohorts/script.toml")).unwrap();
         let paired = text.replace("target =", "control = \"one\"\ntarget =")
-            + "pairs = 1\n[[case]]\nname = \"one\"\nfamily = \"control\"\nreason = \"the first\"\nplan = { n = 1 }\n";
+            + "pairs = 1\n[[case]]\nname = \"one\"\nfamily = \"control\"\nreason = \"the first\"\nplan = { n = 1 }\n\
+               [[case]]\nname = \"two\"\nfamily = \"other\"\nreason = \"the second\"\nplan = { n = 2 }\n";
         bench.define("script", &paired);
         let lock = bench.path("device.lock").display().to_string();
-        bench.expect(0, &["freeze", "cohorts/script.toml", "--device-lock", &lock]);
+        bench.expect(0, &["freeze", "cohorts/script.toml"]);
         let mut arguments = vec!["run", "cohorts/script", "--device-lock", &lock];
         arguments.extend(limit.map(|limit| ["--time-limit", limit]).into_iter().flatten());
         let mut child = bench.command(&arguments).spawn().unwrap();
@@ -328,7 +329,7 @@ fn a_pair_that_has_begun_comes_to_its_end() {
             .iter()
             .map(|run| (run["case"].to_string(), run["round"].to_string()))
             .collect();
-        assert_eq!((runs.len(), rounds.len()), (12, 12), "{limit:?}: {runs:?}");
+        assert_eq!((runs.len(), rounds.len()), (4, 4), "{limit:?}: {runs:?}");
         let commands: usize = runs
             .iter()
             .map(|run| run["measurement"]["samples"].as_array().unwrap().len())

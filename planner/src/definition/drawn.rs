@@ -26,6 +26,10 @@ pub struct Drawn {
     pub seed: u64,
     /// Extent -> smallest and largest value. As many are drawn between 10 and 100 as between 100 and 1000.
     pub extents: Named<[i64; 2]>,
+    /// Extent -> a number whose multiples it takes: what is drawn becomes the nearest one. Real extents are multiples of 8, 16
+    /// or 64, and rows of such lengths meet in the sets of a cache as others do not. Default 1 each.
+    #[serde(default)]
+    pub multiples: Named<i64>,
 }
 
 const fn one() -> u64 {
@@ -75,6 +79,20 @@ impl Source {
                 }
             }
         }
+        for (name, multiple) in drawn.multiples.iter() {
+            let Some(range) = drawn.extents.get(&name.value) else {
+                let message = format!("`{}` has a multiple and is not drawn", name.value);
+                return Err(self.error(&name.span, message));
+            };
+            let ([low, high], multiple) = (range.value, multiple);
+            if multiple.value < 1 || high / multiple.value * multiple.value < low {
+                let message = format!(
+                    "`{}` takes multiples of {}: expected one between {low} and {high}",
+                    name.value, multiple.value
+                );
+                return Err(self.error(&multiple.span, message));
+            }
+        }
         let mut random = SplitMix64::new(drawn.seed);
         let mut all = Vec::new();
         for number in 1..=drawn.count {
@@ -83,7 +101,8 @@ impl Source {
             one.kind = Some(draft.kind.clone().unwrap_or(draft.name.clone()));
             for (name, range) in drawn.extents.iter() {
                 if let Some(Some(extent)) = one.extent_mut(name) {
-                    extent.value = log_uniform(&mut random, range.value);
+                    let multiple = drawn.multiples.get(&name.value).map_or(1, |multiple| multiple.value);
+                    extent.value = nearest(log_uniform(&mut random, range.value), multiple, range.value);
                 }
             }
             all.push(Located {
@@ -105,6 +124,12 @@ fn log_uniform(random: &mut SplitMix64, [low, high]: [i64; 2]) -> i64 {
     let share = (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
     let (from, to) = (libm::log(low as f64), libm::log(high as f64 + 1.0));
     (libm::floor(libm::exp(from + share * (to - from))) as i64).clamp(low, high)
+}
+
+/// The multiple between both bounds that is nearest to `value`; there is one.
+fn nearest(value: i64, multiple: i64, [low, high]: [i64; 2]) -> i64 {
+    let (least, most) = ((low - 1) / multiple + 1, high / multiple);
+    ((value + multiple / 2) / multiple).clamp(least, most) * multiple
 }
 
 #[cfg(test)]
@@ -147,6 +172,15 @@ extents = { tokens = [8, 4096], features = [16, 16] }
     }
 
     #[test]
+    fn extents_become_the_nearest_multiple_within_their_bounds() {
+        let text = TEXT.replace("[workload.drawn]", "[workload.drawn]\nmultiples = { tokens = 48 }");
+        for (own, near) in tokens(TEXT).into_iter().zip(tokens(&text)) {
+            assert!(near.is_multiple_of(48) && (48..=4080).contains(&near), "{near}");
+            assert!(own < 48 || own.abs_diff(near) <= 24, "{own} became {near}");
+        }
+    }
+
+    #[test]
     fn slips_are_shown_where_they_stand() {
         for (from, to, word) in [
             ("tokens = [8, 4096]", "tokens = [9, 8]", "smallest, largest"),
@@ -156,6 +190,9 @@ extents = { tokens = [8, 4096], features = [16, 16] }
             ("tokens = [8, 4096]", "rows = [1, 2]", "takes no `rows`"),
             ("count = 200", "count = 1000", "at most 999"),
             ("count = 200", "count = 0", "at least 1"),
+            ("seed = 3", "multiples = { tokns = 4 }", "is not drawn"),
+            ("seed = 3", "multiples = { tokens = 0 }", "multiples of 0"),
+            ("seed = 3", "multiples = { features = 32 }", "between 16 and 16"),
         ] {
             let text = TEXT.replace(from, to);
             assert_ne!(text, TEXT, "{from}");

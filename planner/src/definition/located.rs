@@ -70,6 +70,12 @@ impl<T> Named<T> {
         self.0.iter().map(|(name, value)| (name, value))
     }
 
+    /// The value of `name`.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Located<T>> {
+        self.iter().find(|(own, _)| own.value == name).map(|(_, value)| value)
+    }
+
     /// Whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
