@@ -51,6 +51,8 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
             let near = format!("there are: {}", near.join(", "));
             Failure::usage(error.to_string()).help(near)
         }
+        ExplainError::Same { .. } => Failure::usage(error.to_string())
+            .help("name another case of its workload: `layout-sweep explain COHORT A B`"),
         ExplainError::NoCase { .. } | ExplainError::TwoWorkloads { .. } => Failure::usage(error.to_string()),
         ExplainError::Analyze(error) => unreadable(error),
     })?;

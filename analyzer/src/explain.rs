@@ -27,6 +27,14 @@ pub enum ExplainError {
         /// Names that are near it.
         near: Vec<String>,
     },
+    /// A case is no explanation of itself.
+    #[error("`{name}` is compared with itself{}: there is nothing to explain", if *.is_control { ", the control of its workload" } else { "" })]
+    Same {
+        /// The case.
+        name: String,
+        /// Whether it is the control, which is what a case is compared with unless another is named.
+        is_control: bool,
+    },
     /// The cases belong to two workloads.
     #[error("`{a}` belongs to workload `{of_a}`, `{b}` to `{of_b}`: their times can't be compared")]
     TwoWorkloads {
@@ -49,10 +57,16 @@ pub enum ExplainError {
 /// Times of each case are scaled so that its whole is its paired ratio times one time of the control: drift between the
 /// rounds of both cancels. Beside the control its own calls in the same rounds stand for it.
 ///
-/// Errors: a name that is not there, cases of two workloads.
+/// Errors: a name that is not there, the same case twice, cases of two workloads.
 pub fn explain(dataset: &Dataset, a: &str, b: Option<&str>) -> Result<Explanation, ExplainError> {
     let (of_a, a) = find(dataset, a)?;
     let (of_b, b) = find(dataset, b.unwrap_or(&of_a.control))?;
+    if a.name == b.name {
+        return Err(ExplainError::Same {
+            name: a.name.clone(),
+            is_control: a.name == of_a.control,
+        });
+    }
     if of_a.name != of_b.name {
         return Err(ExplainError::TwoWorkloads {
             a: a.name.clone(),
@@ -71,7 +85,7 @@ pub fn explain(dataset: &Dataset, a: &str, b: Option<&str>) -> Result<Explanatio
     let objective = &dataset.setup.objective;
     let compared = side_a.value.zip(side_b.value).map(|(a, b)| a - b);
     let phases = shares(&phases_a, &phases_b, compared);
-    let carried: f64 = phases.iter().map(|phase| phase.difference).sum();
+    let carried: Option<f64> = phases.iter().map(|phase| phase.difference).sum();
     let changes: Vec<Change> = differences(&a.attributes, &b.attributes)
         .map(|(name, a, b)| Change {
             attribute: name.to_owned(),
@@ -96,7 +110,10 @@ pub fn explain(dataset: &Dataset, a: &str, b: Option<&str>) -> Result<Explanatio
         difference,
         changes,
         unchanged,
-        outside_phases: compared.filter(|_| !phases.is_empty()).map(|whole| whole - carried),
+        outside_phases: compared
+            .filter(|_| !phases.is_empty())
+            .zip(carried)
+            .map(|(whole, carried)| whole - carried),
         phases,
         estimates,
         a: side_a,
@@ -228,7 +245,9 @@ fn differs(workload: &WorkloadData, ratio: Figure) -> Option<bool> {
         .map(|(lower, upper)| lower > 1.0 || upper < 1.0)
 }
 
+/// Phases by how much of the whole difference they carry. Beside a case without any phase there is nothing to subtract.
 fn shares(a: &[PhaseFigure], b: &[PhaseFigure], whole: Option<f64>) -> Vec<PhaseShare> {
+    let both = whole.filter(|_| !a.is_empty() && !b.is_empty());
     let mut seen = BTreeSet::new();
     let find = |phases: &[PhaseFigure], name: &str| phases.iter().find(|p| p.name == name).map(|p| p.median);
     let mut shares: Vec<PhaseShare> = a
@@ -237,19 +256,23 @@ fn shares(a: &[PhaseFigure], b: &[PhaseFigure], whole: Option<f64>) -> Vec<Phase
         .filter(|phase| seen.insert(phase.name.as_str()))
         .map(|phase| {
             let (a, b) = (find(a, &phase.name), find(b, &phase.name));
-            let difference = a.unwrap_or_default() - b.unwrap_or_default();
+            let difference = both.map(|_| a.unwrap_or_default() - b.unwrap_or_default());
             PhaseShare {
                 phase: phase.name.clone(),
                 kind: phase.kind.clone(),
                 a,
                 b,
                 difference,
-                share: whole.map(|whole| difference / whole).filter(|share| share.is_finite()),
+                share: difference
+                    .zip(whole)
+                    .map(|(part, whole)| part / whole)
+                    .filter(|share| share.is_finite()),
             }
         })
         .collect();
     // Stable: equal ones keep the order of execution.
-    shares.sort_by(|p, q| q.difference.abs().total_cmp(&p.difference.abs()));
+    let size = |share: &PhaseShare| share.difference.map_or(0.0, f64::abs);
+    shares.sort_by(|p, q| size(q).total_cmp(&size(p)));
     shares
 }
 

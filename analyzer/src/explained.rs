@@ -119,10 +119,16 @@ fn carried(explanation: &Explanation, gain: bool) -> Option<String> {
     });
     let told: Vec<String> = told.collect();
     if told.is_empty() {
-        return explanation
-            .phases
-            .is_empty()
-            .then(|| "No phases were measured.".to_owned());
+        let phases = &explanation.phases;
+        if phases.is_empty() {
+            return Some("No phases were measured.".to_owned());
+        }
+        let sides = [
+            (&explanation.a, phases.iter().all(|phase| phase.a.is_none())),
+            (&explanation.b, phases.iter().all(|phase| phase.b.is_none())),
+        ];
+        let without = sides.iter().find(|(_, is_without)| *is_without);
+        return without.map(|(side, _)| format!("No phases of {} were measured.", one_line(&side.case)));
     }
     Some(format!("{}.", told.join("; ")))
 }
@@ -143,7 +149,7 @@ fn phases(out: &mut String, explanation: &Explanation, (a, b): (&str, &str)) {
             one_line(&phase.kind),
             or_dash(phase.b, |v| objective.number(v)),
             or_dash(phase.a, |v| objective.number(v)),
-            objective.number(phase.difference),
+            or_dash(phase.difference, |v| objective.number(v)),
             share(phase.share),
         ]
     };
@@ -263,7 +269,7 @@ pub fn csv(explanation: &Explanation) -> Result<Vec<u8>, AnalyzeError> {
     let (a, b) = (explanation.a.value, explanation.b.value);
     line("whole", "", &explanation.objective.unit, [a, b, whole, share(whole)])?;
     for phase in &explanation.phases {
-        let numbers = [phase.a, phase.b, Some(phase.difference), phase.share];
+        let numbers = [phase.a, phase.b, phase.difference, phase.share];
         line("phase", &phase.phase, &phase.kind, numbers)?;
     }
     let outside = explanation.outside_phases;

@@ -47,8 +47,9 @@ pub struct PhaseShare {
     pub a: Option<f64>,
     /// The same in the second case.
     pub b: Option<f64>,
-    /// First less second; a missing phase takes no time.
-    pub difference: f64,
+    /// First less second; a phase that one of them lacks takes no time there. `null` where one of the cases has no phases
+    /// at all: it was not measured, or its phases were not.
+    pub difference: Option<f64>,
     /// Part of the whole difference that it carries: of both signs, and beyond 1 where others work against it. `null`
     /// when the whole difference is zero or unknown.
     pub share: Option<f64>,
@@ -97,7 +98,7 @@ pub struct Explanation {
     pub unchanged: usize,
     /// Phases by how much of the difference they carry, the largest first.
     pub phases: Vec<PhaseShare>,
-    /// What no phase carries.
+    /// What no phase carries; `null` where phases have no difference.
     pub outside_phases: Option<f64>,
     /// How each estimate saw it, by name.
     pub estimates: Vec<Seen>,

@@ -63,7 +63,7 @@ fn the_gain_goes_to_the_phases_that_carry_it() {
     let phases: Vec<(&str, f64, Option<f64>)> = found
         .phases
         .iter()
-        .map(|phase| (phase.phase.as_str(), phase.difference, phase.share))
+        .map(|phase| (phase.phase.as_str(), phase.difference.unwrap(), phase.share))
         .collect();
     assert_eq!(
         phases,
@@ -134,15 +134,71 @@ fn what_cannot_be_explained_is_said() {
         explain(&dataset, "FAST", None)
             .is_err_and(|e| matches!(e, ExplainError::NoCase { near, .. } if near == ["fast"]))
     );
-    let same = explain(&dataset, "control", Some("control")).unwrap();
+    for b in [None, Some("control")] {
+        let error = explain(&dataset, "control", b).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "`control` is compared with itself, the control of its workload: there is nothing to explain"
+        );
+    }
+    let error = explain(&dataset, "fast", Some("fast")).unwrap_err();
     assert_eq!(
-        (same.difference, same.differs, same.changes.len()),
-        (Some(0.0), Some(false), 0)
+        error.to_string(),
+        "`fast` is compared with itself: there is nothing to explain"
     );
-    assert!(
-        same.phases.iter().all(|phase| phase.share.is_none()),
-        "no difference has no parts"
-    );
+}
+
+#[test]
+fn nothing_is_subtracted_from_a_case_without_a_measurement() {
+    let mut it = pair();
+    it.case("mlp", "broken", "broken", &[]);
+    let reason = "rule `x`".to_owned();
+    it.build("broken", 1, BuildOutcome::Rejected { reason });
+    // Measured, but by a program that tells no phases.
+    it.case("mlp", "plain", "plain", &[]);
+    it.built("plain", 1);
+    for round in 0..4 {
+        let mut measurement = measurement(&[(9e6, 1e7, 100.0); 3]);
+        for sample in &mut measurement.samples {
+            sample.phases.clear();
+        }
+        it.run("plain", 1, round, RunOutcome::Correct { measurement });
+    }
+    let dataset = it.dataset().unwrap();
+    for (a, b, whole) in [
+        ("broken", "fast", None),
+        ("fast", "broken", None),
+        ("plain", "fast", Some(1e6)),
+    ] {
+        let found = explain(&dataset, a, Some(b)).unwrap();
+        let near = |found: f64| whole.is_some_and(|whole: f64| (found - whole).abs() < 1e-3);
+        assert!(
+            found.difference.map_or(whole.is_none(), near),
+            "{a} {b}: {:?}",
+            found.difference
+        );
+        assert_eq!((found.phases.len(), found.outside_phases), (4, None), "{a} {b}");
+        let parts = found.phases.iter().map(|phase| (phase.difference, phase.share));
+        assert!(parts.clone().all(|part| part == (None, None)), "{a} {b}");
+        let text = explained::render(&found);
+        assert_eq!(
+            text.contains("No phases of plain were measured."),
+            a == "plain",
+            "{text}"
+        );
+        let gather = text.lines().find(|line| line.contains("up.gather")).unwrap();
+        assert_eq!(
+            gather.split_whitespace().filter(|cell| *cell == "-").count(),
+            3,
+            "{gather}"
+        );
+        let csv = String::from_utf8(explained::csv(&found).unwrap()).unwrap();
+        assert!(
+            csv.lines()
+                .any(|line| line.starts_with("phase,up.gather,") && line.ends_with(",,")),
+            "{csv}"
+        );
+    }
 }
 
 #[test]
@@ -297,8 +353,13 @@ fn a_case_has_the_same_place_everywhere() {
     assert_eq!(ranks.len(), workload.cases.len());
     for (row, rank) in workload.cases.iter().zip(ranks) {
         assert_eq!(row.rank.map(|rank| rank.to_string()).unwrap_or_default(), rank);
+        let beside = if row.name == workload.control {
+            "up-00"
+        } else {
+            &workload.control
+        };
         assert_eq!(
-            explain(&dataset, &row.name, None).unwrap().a.place,
+            explain(&dataset, &row.name, Some(beside)).unwrap().a.place,
             row.rank,
             "{}",
             row.name

@@ -69,6 +69,11 @@ fn a_measured_cohort_is_explained_and_compared() {
     let (_, error) = bench.expect(2, &["profile", "cohorts/quick", "no-such-case"]);
     assert!(error.contains("the cohort has no case `no-such-case`"), "{error}");
 
+    let (_, error) = bench.expect(2, &["explain", "cohorts/quick", other, other]);
+    assert!(
+        error.contains("there is nothing to explain") && error.contains("help: name another case"),
+        "{error}"
+    );
     let (_, error) = bench.expect(2, &["explain", "cohorts/quick", "no-such-case"]);
     assert!(error.contains("the cohort has no case `no-such-case`"), "{error}");
 
