@@ -69,8 +69,12 @@ const GEMM: &[(&str, &str)] = &[
     ("transposed", "elements that turn on their way into memory"),
     ("gelu_vectors", "vectors of a fused GELU"),
     (
-        "loads",
-        "loads of operands into registers: rows and vectors of all steps",
+        "single_vector_cycles",
+        "multiply-adds of kernels one vector wide: each needs a load of its own",
+    ),
+    (
+        "aliased_cycles",
+        "what steps take longer when lines that meet in one set of L1 come from L2 one after another",
     ),
 ];
 

@@ -37,6 +37,16 @@ impl Call {
         norm6([arithmetic, loads, fills]).max(constants.fma_latency)
     }
 
+    /// The same when `lines` of each step come into L1 from rows whose lines all meet in one set: they evict each other,
+    /// and each is asked for at L2's latency.
+    ///
+    /// Measured on Zen 4, row-major weights at multiples of 4 KiB, in cycles per step with and without: 4x16 10.6 and 5.4,
+    /// 8x16 12.6 and 10.8, 4x32 17 and 8.1, 14x32 30.9 and 28.6: about half of what this says.
+    #[must_use]
+    pub fn aliased_step_cycles(&self, hardware: &Hardware, constants: &Constants, lines: f64) -> f64 {
+        norm6([self.step_cycles(hardware, constants), lines * hardware.latency[0], 0.0])
+    }
+
     /// Cycles of the whole call: the loop, its iterations, the call itself, and the accumulators stored (and loaded
     /// before, when the call adds to a result).
     #[must_use]

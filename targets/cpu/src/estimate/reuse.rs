@@ -80,23 +80,49 @@ fn grow(footprint: [f64; OPERANDS], own: &Loop) -> [f64; OPERANDS] {
     grown
 }
 
-/// By how much more of a cache rows of `row_bytes` at a distance of `stride_bytes` take than their size: lines whose
-/// distance shares a factor with the number of sets meet in few of them.
+/// Bytes of a line.
+pub const LINE: f64 = 64.0;
+
+/// Where lines at one distance from each other go in a cache.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Meeting {
+    /// Of so many sets they find one.
+    pub common: f64,
+    /// Whether that is every set: all of them meet in a single one.
+    pub all: bool,
+}
+
+/// Where lines at a distance of `stride_bytes` go in a cache of `capacity` bytes with eight ways.
 #[must_use]
-pub fn crowding(stride_bytes: f64, row_bytes: f64, capacity: f64) -> f64 {
-    const LINE: f64 = 64.0;
+pub fn meeting(stride_bytes: f64, capacity: f64) -> Meeting {
     const WAYS: f64 = 8.0;
-    if stride_bytes % LINE != 0.0 || row_bytes >= stride_bytes {
-        return 1.0;
-    }
     // A measured knee need not be a power of two; the sets are.
     let sets = libm::exp2(libm::floor(libm::log2((capacity / (LINE * WAYS)).max(1.0))));
+    if stride_bytes % LINE != 0.0 {
+        return Meeting {
+            common: 1.0,
+            all: false,
+        };
+    }
     let mut common = sets;
     while (stride_bytes / LINE) % common != 0.0 {
         common /= 2.0;
     }
+    Meeting {
+        common,
+        all: common >= sets,
+    }
+}
+
+/// By how much more of a cache rows of `row_bytes` at a distance of `stride_bytes` take than their size: lines whose
+/// distance shares a factor with the number of sets meet in few of them.
+#[must_use]
+pub fn crowding(stride_bytes: f64, row_bytes: f64, capacity: f64) -> f64 {
+    if row_bytes >= stride_bytes {
+        return 1.0;
+    }
     let lines = libm::ceil(row_bytes / LINE);
-    (common / lines).max(1.0)
+    (meeting(stride_bytes, capacity).common / lines).max(1.0)
 }
 
 #[cfg(test)]
@@ -154,5 +180,8 @@ mod tests {
         assert_eq!(crowding(4608.0, 256.0, 32768.0), 2.0);
         assert_eq!(crowding(4608.0, 4608.0, 32768.0), 1.0);
         assert_eq!(crowding(4096.0, 64.0, 32768.0), 64.0);
+        // 4 KiB is what one way of it holds: all lines at multiples of that are in one set. Half of that finds two.
+        assert!(meeting(12288.0, 32768.0).all && meeting(4096.0, 49152.0).all);
+        assert!(!meeting(2048.0, 32768.0).all && !meeting(4100.0, 32768.0).all);
     }
 }

@@ -5,7 +5,7 @@ use planner::{GemmExtents, Workload};
 use super::constants::Constants;
 use super::hardware::Hardware;
 use super::kernel::Call;
-use super::reuse::{LOOPS, Loop, Nest, OPERANDS, crowding};
+use super::reuse::{LINE, LOOPS, Loop, Nest, OPERANDS, crowding, meeting};
 use super::shape::{Shape, Share, busiest};
 use crate::costs::Kernel;
 use crate::costs::kernel::Work;
@@ -57,7 +57,7 @@ impl Works<'_> {
     #[must_use]
     pub fn phases<'a>(&self, workload: &'a Workload, plan: &'a CpuPlan) -> Vec<PhaseWork<'a>> {
         let mut phases = Vec::new();
-        let resident = footprint(workload) <= self.hardware.capacity[2];
+        let resident = footprint(workload, plan) <= self.hardware.capacity[2];
         let mut previous: Option<&GemmGeometry> = None;
         let mut carried = false;
         for ((operation, extents), (_, geometry)) in workload.gemms().zip(&plan.gemms) {
@@ -189,6 +189,22 @@ impl Works<'_> {
         let steps = calls * shape.depth;
         let step_cycles = steps * call.step_cycles(hw, self.constants);
         let in_place = if operands.rows_in_place { step_cycles } else { 0.0 };
+        let single = if width <= hw.lanes {
+            steps * height / hw.fma_per_cycle
+        } else {
+            0.0
+        };
+        // Lines of each step that come into L1 from rows whose lines all meet in one set.
+        let meet = meeting(operands.weights_stride, hw.capacity[0]).all;
+        let lines: f64 = (0..2)
+            .filter(|operand| meet && operands.strided[*operand])
+            .map(|operand| into_l1[operand] / LINE / steps)
+            .sum();
+        let aliased = if lines > 0.0 {
+            steps * call.aliased_step_cycles(hw, self.constants, lines) - step_cycles
+        } else {
+            0.0
+        };
 
         // Each operand's fill by how it lies: in panels, or at a stride.
         let mut l2 = [0.0; 2];
@@ -249,21 +265,26 @@ impl Works<'_> {
                 (1.0 - adding) * late[1],
                 turned,
                 gelu,
-                steps * (height + width / hw.lanes),
+                single,
+                aliased,
             ],
         )
     }
 }
 
-/// Bytes of all arrays of a workload: input, weights, every result.
-fn footprint(workload: &Workload) -> f64 {
+/// Bytes of all arrays of a plan: input, weights, every result, the partials that lie side by side before their sum.
+fn footprint(workload: &Workload, plan: &CpuPlan) -> f64 {
     let size = |a: u64, b: u64| a as f64 * b as f64 * FLOAT;
     let input = workload.gemms().next().map_or(0.0, |(_, e)| size(e.rows, e.inner));
-    input
-        + workload
-            .gemms()
-            .map(|(_, e)| size(e.inner, e.columns) + size(e.rows, e.columns))
-            .sum::<f64>()
+    let products = workload.gemms().zip(&plan.gemms).map(|((_, e), (_, geometry))| {
+        let partials = match geometry.staging {
+            Staging::Streamed => 0,
+            Staging::Complete => geometry.inner,
+            Staging::Batch(n) => n.min(geometry.inner),
+        };
+        size(e.inner, e.columns) + (1.0 + f64::from(partials)) * size(e.rows, e.columns)
+    });
+    input + products.sum::<f64>()
 }
 
 /// Whether a tile turns on its way into memory.
