@@ -62,14 +62,14 @@ pub(crate) fn analyze(cohort: &Path, report: &Path, format: Format) -> Result<Ex
         parameters: parameters(&snapshot),
         timeline: &timeline,
     };
-    let (analysis, code) = match analyzer::analyze(&snapshot, report, &known) {
-        Ok(analysis) => (analysis, ExitCode::Done),
-        Err(AnalyzeError::NoCorrectCase { analysis, report }) => {
+    let (analyses, code) = match analyzer::analyze(&snapshot, report, &known) {
+        Ok(analyses) => (analyses, ExitCode::Done),
+        Err(AnalyzeError::NoCorrectCase { analyses, report }) => {
             narrate(&format!(
                 "no case has a correct result; the overview lies in `{}`",
                 report.display()
             ));
-            (*analysis, ExitCode::SomeFailed)
+            (analyses, ExitCode::SomeFailed)
         }
         Err(error @ AnalyzeError::InUse { .. }) => {
             return Err(Failure::new(ExitCode::LockTimeout, error.to_string())
@@ -83,7 +83,7 @@ pub(crate) fn analyze(cohort: &Path, report: &Path, format: Format) -> Result<Ex
             return Err(Failure::because(code, "the cohort can't be analysed", error));
         }
     };
-    show(&analysis, cohort, report, format)?;
+    show(&analyses, cohort, report, format)?;
     Ok(code)
 }
 
@@ -102,11 +102,13 @@ fn parameters(snapshot: &Snapshot) -> BTreeMap<String, Vec<String>> {
     workloads.collect()
 }
 
-fn show(analysis: &Analysis, cohort: &Path, report: &Path, format: Format) -> Result<(), Failure> {
+/// JSON is that of the frozen class of machines, like all that a command works with; the others' lies in their reports.
+fn show(analyses: &[Analysis], cohort: &Path, report: &Path, format: Format) -> Result<(), Failure> {
     if format == Format::Json {
-        return print_json(analysis);
+        return analyses.first().map_or(Ok(()), print_json);
     }
-    print(&analyzer::tables::render(analysis));
+    let tables: Vec<String> = analyses.iter().map(analyzer::tables::render).collect();
+    print(&tables.join("\n"));
     print(&format!(
         "report: {} (and report.md)",
         report.join("report.html").display()

@@ -224,6 +224,13 @@ pub(crate) fn read(path: &Path) -> Result<Snapshot, Failure> {
             shell_word(&path.display().to_string())
         ));
     }
+    let unlike = |record: &cohort::Record| matches!(record.kind, cohort::RecordKind::Machine { .. });
+    if snapshot.records.records.iter().any(unlike) {
+        output::narrate(
+            "note: machines of other classes than the frozen one measured some of it; they have reports of their own, and \
+             nothing else knows of them",
+        );
+    }
     Ok(snapshot)
 }
 

@@ -8,7 +8,7 @@ use coordinator::tools::ToolError;
 use coordinator::{ExitCode, Launcher, Measuring, measure_machine};
 use planner::definition::{Definition, Source};
 use planner::select::{Chosen, SelectedWorkload, Selection, select};
-use target_api::{Configured, Machine, Options, SourcePattern, Target};
+use target_api::{Configured, Machine, Options, Pairing, SourcePattern, Target};
 
 use crate::costs::Costs;
 use crate::failure::Failure;
@@ -92,6 +92,13 @@ impl Planning {
         let configured = target_of(&definition)?
             .configure(&definition.options, &machine)
             .map_err(|error| Failure::usage(definition.option_error(&error.key, error.to_string()).to_string()))?;
+        if let (Some(first), Pairing::None) = (definition.executor.unlike.first(), configured.pairing()) {
+            let message = format!(
+                "target `{}` runs no control beside a case, so machines that differ can't be measured apart",
+                definition.target.value
+            );
+            return Err(Failure::usage(definition.error(&first.span, message).to_string()));
+        }
         Ok(Self {
             definition,
             machine,

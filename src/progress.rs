@@ -70,6 +70,13 @@ impl Display {
                     self.say(&lacking(first, gone.len()));
                 }
             }
+            Event::Unlike { differences } => {
+                let words: Vec<String> = differences.iter().map(ToString::to_string).collect();
+                self.say(&format!(
+                    "another kind of machine, measured apart from the frozen one: {}",
+                    words.join("; ")
+                ));
+            }
             Event::WrongAccepted { case } => {
                 self.say(&format!("accepted: the wrong result of `{case}`; the sweep goes on"));
             }

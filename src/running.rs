@@ -207,6 +207,8 @@ pub(crate) fn run(frozen: &Frozen, options: &Options, shard: Option<(ShardId, bo
     }
     run.time_limit = options.time_limit;
     run.accept.clone_from(&options.accept);
+    let unlike = planning.definition.executor.unlike.iter();
+    run.unlike = unlike.map(|name| name.value.clone()).collect();
     run.accept_incorrect.clone_from(&options.accept_incorrect);
     run.device_lock.clone_from(&options.device_lock);
     run.lock_timeout = options.lock_timeout;

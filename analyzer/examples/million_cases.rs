@@ -105,6 +105,8 @@ fn dataset(cases: usize) -> Dataset {
     let cases: Vec<CaseData> = (0..cases).map(case).collect();
     Dataset {
         setup: Setup {
+            class: 0,
+            classes: Vec::new(),
             target: "example".to_owned(),
             objective: Objective {
                 name: "time".to_owned(),
@@ -129,6 +131,7 @@ fn dataset(cases: usize) -> Dataset {
         },
         consents: Vec::new(),
         workloads: vec![WorkloadData {
+            apart: false,
             name: "example".to_owned(),
             extents: String::new(),
             flops: 1,

@@ -8,7 +8,7 @@ use target_api::Timeline;
 
 use crate::analysis::Analysis;
 use crate::calibration::of_cohort;
-use crate::collect::collect;
+use crate::collect::{collect, collect_all};
 use crate::dataset::Dataset;
 use crate::error::AnalyzeError;
 use crate::page;
@@ -38,36 +38,64 @@ impl Default for Known<'_> {
 
 /// Analyses a cohort and writes its report into `report`, which is made if it is not there. Reads nothing but the
 /// snapshot, which logs lie in the cohort, which calibrations the report knows of and what `known` reads, and executes nothing; the same input gives the same
-/// bytes.
+/// bytes. Where machines of several classes measured the cohort, each of the others has its report in a folder
+/// `machine-N` inside, and an analysis of its own after that of the frozen class, which comes first; there is always one.
 ///
-/// Errors: [`AnalyzeError::NoCorrectCase`] when nothing can be compared, after the report was written all the same;
+/// Errors: [`AnalyzeError::NoCorrectCase`] when nothing can be compared, after the reports were written all the same;
 /// every other error before anything was renamed into place, or by the operating system.
-pub fn analyze(snapshot: &Snapshot, report: &Path, known: &Known<'_>) -> Result<Analysis, AnalyzeError> {
-    let mut analysis = evaluate(&dataset(snapshot)?)?;
-    fs_err::create_dir_all(report)?;
-    analysis.calibrations = of_cohort::read(report)?;
-    let links = page::Links::find(snapshot.frozen.dir(), report)?;
-    let page = page::render(&page::Input {
-        analysis: &analysis,
-        links: &links,
-        parameters: &known.parameters,
-        timelines: &page::timelines(&analysis, known.timeline),
-    })?;
-    write_with(&mut analysis, &[(PAGE, page)], report)?;
-    if analysis.has_winner() {
-        Ok(analysis)
+pub fn analyze(snapshot: &Snapshot, report: &Path, known: &Known<'_>) -> Result<Vec<Analysis>, AnalyzeError> {
+    let mut analyses = Vec::new();
+    for dataset in datasets(snapshot)? {
+        let class = dataset.setup.classes.get(dataset.setup.class);
+        let other = class.filter(|class| class.number > 0);
+        let folder = other.map_or_else(|| report.to_owned(), |class| report.join(&class.report));
+        analyses.push(write_one(snapshot, &dataset, &folder, known)?);
+    }
+    if analyses.iter().any(Analysis::has_winner) {
+        Ok(analyses)
     } else {
         Err(AnalyzeError::NoCorrectCase {
             report: report.to_owned(),
-            analysis: Box::new(analysis),
+            analyses,
         })
     }
 }
 
-/// What a cohort measured and predicted, case by case.
+fn write_one(
+    snapshot: &Snapshot,
+    dataset: &Dataset,
+    report: &Path,
+    known: &Known<'_>,
+) -> Result<Analysis, AnalyzeError> {
+    let mut analysis = evaluate(dataset)?;
+    fs_err::create_dir_all(report)?;
+    analysis.calibrations = of_cohort::read(report)?;
+    let links = page::Links::find(snapshot.frozen.dir(), report)?;
+    // A case keeps the timeline of its last run, whichever machine that was on.
+    let one_class = analysis.setup.classes.is_empty();
+    let timeline = |case: &str| (known.timeline)(case).filter(|_| one_class);
+    let page = page::render(&page::Input {
+        analysis: &analysis,
+        links: &links,
+        parameters: &known.parameters,
+        timelines: &page::timelines(&analysis, &timeline),
+    })?;
+    write_with(&mut analysis, &[(PAGE, page)], report)?;
+    Ok(analysis)
+}
+
+/// What a cohort measured and predicted, case by case; where machines of several classes measured it, on the frozen one.
 ///
 /// Errors: a cohort whose records do not fit together, and those of [`collect`].
 pub fn dataset(snapshot: &Snapshot) -> Result<Dataset, AnalyzeError> {
     let state = snapshot.state()?;
     collect(snapshot.frozen.manifest(), snapshot.frozen.additions(), &state)
+}
+
+/// The same for each class of machines, the frozen one first.
+///
+/// Errors: those of [`dataset`].
+pub fn datasets(snapshot: &Snapshot) -> Result<Vec<Dataset>, AnalyzeError> {
+    let state = snapshot.state()?;
+    collect_all(snapshot.frozen.manifest(), snapshot.frozen.additions(), &state)
 }

@@ -1,16 +1,19 @@
 //! From a cohort's parts to the dataset.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use cohort::{Addition, AdditionKind, CaseState, Manifest, Record, RecordKind, Source, State, Status, WorkloadEntry};
+use cohort::{
+    Addition, AdditionKind, CaseState, Manifest, Record, RecordKind, Source, State, Status, Unlike, WorkloadEntry,
+};
 use planner::definition::judged;
 use planner::{AttentionExtents, OperationKind, Workload};
 use target_api::unit_model::UNIT_MODEL;
 
 use crate::ceiling::Repeated;
 use crate::dataset::{
-    CaseData, Chosen, Consent, Dataset, Imported, Objective, Outcome, Prediction, Setup, ToolUsed, WorkloadData,
+    CaseData, Chosen, Consent, Dataset, DiffersIn, Imported, MachineClass, Objective, Outcome, Prediction, Setup,
+    ToolUsed, WorkloadData,
 };
 use crate::error::AnalyzeError;
 use crate::format::unit_of_time;
@@ -20,9 +23,46 @@ use crate::rounds::{Measured, attempt, measured, printed, settle_pairing};
 ///
 /// A pair of calls of which one is not positive and finite counts in nothing; it is counted in [`CaseData::left_out`].
 ///
+/// Where machines of several classes measured it: what the frozen class did ([`collect_all`] gives the others too).
+///
 /// Errors: names that do not fit together, a prediction that is not finite, calls that can't be paired, an estimate that
 /// changes its unit.
 pub fn collect(manifest: &Manifest, additions: &[Addition], state: &State) -> Result<Dataset, AnalyzeError> {
+    let mut all = collect_all(manifest, additions, state)?;
+    Ok(all.swap_remove(0))
+}
+
+/// One dataset for each class of machines that measured some of the cohort, the frozen class first. They have no round in
+/// common.
+///
+/// Errors: those of [`collect`].
+pub fn collect_all(manifest: &Manifest, additions: &[Addition], state: &State) -> Result<Vec<Dataset>, AnalyzeError> {
+    if state.unlike().is_empty() {
+        return Ok(vec![collect_one(manifest, additions, state, false)?]);
+    }
+    let frozen = std::iter::once(&[][..]);
+    let classes = frozen.chain(state.unlike().iter().map(|class| class.differences));
+    let mut all = classes
+        .map(|differences| collect_one(manifest, additions, &state.apart(differences), true))
+        .collect::<Result<Vec<Dataset>, AnalyzeError>>()?;
+    let told = classes_of(manifest, state, &all);
+    for (number, dataset) in all.iter_mut().enumerate() {
+        let setup = &mut dataset.setup;
+        setup.class = number;
+        setup.classes.clone_from(&told);
+        if let Some(class) = number.checked_sub(1).and_then(|at| state.unlike().get(at)) {
+            (setup.machine, setup.instance) = machine_of(manifest, class);
+        }
+    }
+    Ok(all)
+}
+
+fn collect_one(
+    manifest: &Manifest,
+    additions: &[Addition],
+    state: &State,
+    apart: bool,
+) -> Result<Dataset, AnalyzeError> {
     let mut workloads = manifest
         .workloads
         .iter()
@@ -41,6 +81,7 @@ pub fn collect(manifest: &Manifest, additions: &[Addition], state: &State) -> Re
             .push(collect_case(case, chosen(case.source, additions), manifest)?);
     }
     for workload in &mut workloads {
+        workload.apart = apart;
         settle_pairing(workload, manifest.machine.class.contains_key(UNIT_MODEL))?;
         workload.mark_disturbed(&manifest.objective.1);
         same_units(workload)?;
@@ -119,6 +160,7 @@ fn empty_workload(manifest: &Manifest, entry: &WorkloadEntry, state: &State) -> 
         control: reference(entry, state),
         has_control: entry.control.is_some(),
         paired: true,
+        apart: false,
         varies: true,
         repeated: Repeated::Rounds,
         cases: Vec::new(),
@@ -308,6 +350,61 @@ fn same_units(workload: &WorkloadData) -> Result<(), AnalyzeError> {
     Ok(())
 }
 
+/// All classes with what each of `datasets`, one for each, has of them.
+fn classes_of(manifest: &Manifest, state: &State, datasets: &[Dataset]) -> Vec<MachineClass> {
+    let frozen = BTreeSet::from([&manifest.machine.instance]);
+    let unlike = state.unlike().iter().map(|class| (class.differences, &class.instances));
+    let classes = std::iter::once((&[][..], &frozen)).chain(unlike);
+    let named = classes.zip(datasets).enumerate();
+    let each = named.map(|(number, ((differences, instances), dataset))| {
+        let cases = dataset.workloads.iter().flat_map(|workload| &workload.cases);
+        let measured: Vec<usize> = cases.map(CaseData::rounds).filter(|rounds| *rounds > 0).collect();
+        let names = instances.iter().filter_map(|instance| instance.get("hostname"));
+        MachineClass {
+            number,
+            differences: differences
+                .iter()
+                .map(|difference| DiffersIn {
+                    what: difference.name.clone(),
+                    frozen: difference.expected.clone(),
+                    found: difference.found.clone(),
+                })
+                .collect(),
+            machines: names.cloned().collect(),
+            cases: measured.len(),
+            rounds: measured.iter().sum(),
+            report: if number == 0 {
+                ".".to_owned()
+            } else {
+                format!("machine-{number}")
+            },
+        }
+    });
+    each.collect()
+}
+
+/// Class and instance of machines that are not the frozen one; of several instances all values of each entry.
+fn machine_of(manifest: &Manifest, class: &Unlike) -> (BTreeMap<String, String>, BTreeMap<String, String>) {
+    let mut own = manifest.machine.class.clone();
+    for difference in class.differences {
+        if let Some(entry) = difference.name.strip_prefix("machine.") {
+            match &difference.found {
+                Some(found) => _ = own.insert(entry.to_owned(), found.clone()),
+                None => _ = own.remove(entry),
+            }
+        }
+    }
+    let mut values: BTreeMap<&String, BTreeSet<&str>> = BTreeMap::new();
+    for (entry, value) in class.instances.iter().flat_map(|instance| instance.iter()) {
+        values.entry(entry).or_default().insert(value);
+    }
+    let joined = |values: BTreeSet<&str>| values.into_iter().collect::<Vec<&str>>().join(", ");
+    let instance = values
+        .into_iter()
+        .map(|(entry, values)| (entry.clone(), joined(values)));
+    (own, instance.collect())
+}
+
 fn setup(manifest: &Manifest) -> Setup {
     let tools = manifest.machine.tools.iter().map(|tool| ToolUsed {
         name: tool.name.clone(),
@@ -319,6 +416,8 @@ fn setup(manifest: &Manifest) -> Setup {
         target: manifest.target.clone(),
         objective: objective(manifest),
         machine: manifest.machine.class.clone(),
+        class: 0,
+        classes: Vec::new(),
         instance: manifest.machine.instance.clone(),
         tools: tools.collect(),
         options: manifest.options.clone(),

@@ -5,7 +5,7 @@ pub use crate::case_data::{
 };
 use crate::ceiling::Repeated;
 pub use crate::objective::Objective;
-pub use crate::setup::{Consent, Imported, Setup, ToolUsed};
+pub use crate::setup::{Consent, DiffersIn, Imported, MachineClass, Setup, ToolUsed};
 
 /// Unit of an estimate of which only the order means anything.
 pub const SCORE: &str = "score";
@@ -14,6 +14,7 @@ pub const SCORE: &str = "score";
 pub(crate) const NANOSECONDS: &str = "ns";
 
 /// One workload's share of a cohort.
+#[expect(clippy::struct_excessive_bools, reason = "each answers a question of its own")]
 #[derive(Debug, Clone, PartialEq)]
 pub struct WorkloadData {
     /// Its name.
@@ -31,6 +32,9 @@ pub struct WorkloadData {
     /// Whether case and control were measured side by side. Otherwise every ratio is a value over the median of the
     /// control's own.
     pub paired: bool,
+    /// Whether some of its cases were measured on machines of another class, and are not here. Then the control may have been
+    /// measured beside cases only: its ratio is 1 all the same.
+    pub apart: bool,
     /// Whether values vary: some case, or the control beside the cases, has two values that differ, or nobody has looked
     /// (every case was measured once).
     pub varies: bool,

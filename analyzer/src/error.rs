@@ -16,8 +16,8 @@ pub enum AnalyzeError {
     NoCorrectCase {
         /// The folder with the overview.
         report: PathBuf,
-        /// What is known: cases, outcomes, reasons.
-        analysis: Box<Analysis>,
+        /// What is known: cases, outcomes, reasons; as [`crate::analyze()`] gives it.
+        analyses: Vec<Analysis>,
     },
     /// Another process writes into the report's folder.
     #[error("report folder `{}` is in use by another `analyze`", report.display())]

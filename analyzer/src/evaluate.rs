@@ -65,13 +65,15 @@ pub(crate) fn is_one(workload: &WorkloadData, case: &CaseData) -> bool {
 }
 
 /// The ratio by which a case is ranked: the median of its pairs, or exactly 1 for the control ([`is_one`]). `None` without
-/// pairs.
+/// pairs: of its own, or, where it is the control of what is compared [apart](WorkloadData::apart), of anything.
 pub(crate) fn ratio_to_control(
     workload: &WorkloadData,
     case: &CaseData,
 ) -> Result<Option<Figure>, stats::error::SampleError> {
     if is_one(workload, case) {
-        return Ok((!case.pairs.is_empty()).then_some(Figure::OF_CONTROL));
+        let is_measured = |case: &CaseData| !case.pairs.is_empty();
+        let known = is_measured(case) || (workload.apart && workload.paired && workload.cases.iter().any(is_measured));
+        return Ok(known.then_some(Figure::OF_CONTROL));
     }
     figure(&case.ratios())
 }

@@ -44,7 +44,7 @@ mod value;
 mod winner;
 
 pub use analysis::Analysis;
-pub use analyze::{Known, analyze, dataset};
+pub use analyze::{Known, analyze, dataset, datasets};
 pub use dataset::Dataset;
 pub use error::AnalyzeError;
 pub use value::value;

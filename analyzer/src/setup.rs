@@ -21,6 +21,34 @@ pub struct Consent {
     pub at: String,
 }
 
+/// In what a class of machines differs from the frozen one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct DiffersIn {
+    /// What differs: `machine.cpu_model`.
+    pub what: String,
+    /// As it was frozen; `null` when it was not there.
+    pub frozen: Option<String>,
+    /// As these machines have it; `null` where they have none.
+    pub found: Option<String>,
+}
+
+/// Machines of one class, which measured some of a cohort that machines of several classes worked on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct MachineClass {
+    /// 0 for the frozen class, the others from 1.
+    pub number: usize,
+    /// In what it differs from the frozen one; nothing for that one itself.
+    pub differences: Vec<DiffersIn>,
+    /// Its machines by name, as far as records tell.
+    pub machines: Vec<String>,
+    /// Cases that it measured.
+    pub cases: usize,
+    /// Right rounds of these.
+    pub rounds: usize,
+    /// The folder of its report, from that of the frozen class.
+    pub report: String,
+}
+
 /// A program that took part.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ToolUsed {
@@ -55,8 +83,15 @@ pub struct Setup {
     pub target: String,
     /// What is minimised.
     pub objective: Objective,
-    /// The machine's class: what must be equal for a cohort to go on.
+    /// The class of the machines that this report is about: what must be equal for a cohort to go on.
     pub machine: BTreeMap<String, String>,
+    /// Its number among [`Setup::classes`]: 0 for the frozen one.
+    #[serde(default, skip_serializing_if = "is_frozen")]
+    pub class: usize,
+    /// All classes of machines that worked on the cohort, where it was more than one. A report is about one of them; nothing
+    /// compares what two of them measured.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub classes: Vec<MachineClass>,
     /// This instance of it: recorded, never compared.
     pub instance: BTreeMap<String, String>,
     /// Tools, in the target's order.
@@ -84,6 +119,11 @@ pub struct Setup {
     pub definition_path: String,
     /// Git revision of the definition's folder.
     pub git_revision: Option<String>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_frozen(class: &usize) -> bool {
+    *class == 0
 }
 
 impl Setup {

@@ -8,8 +8,8 @@ use crate::analysis::{Analysis, Judgement, WorkloadRow};
 use crate::dataset::Setup;
 use crate::format::{counted, filled, one_line, or_dash, percent, ratio_with_interval, significant};
 use crate::report::{
-    achieves, consent_lines, correlation, coverage_lines, disturbed_line, drift_lines, front_lines, inversions,
-    origin_line, ratio_line, role, title, together_lines, verdict,
+    achieves, class_lines, consent_lines, correlation, coverage_lines, disturbed_line, drift_lines, front_lines,
+    inversions, origin_line, ratio_line, role, title, together_lines, verdict,
 };
 
 /// Columns of a terminal that everything fits into.
@@ -52,6 +52,11 @@ pub fn render(analysis: &Analysis) -> String {
             wrapped(&mut out, "beside the objective: ", &fronts.join(" "));
         }
         wrapped(&mut out, "explored: ", &coverage_lines(workload).join(" "));
+    }
+    let classes = class_lines(analysis, one_line);
+    if !classes.is_empty() {
+        out.push('\n');
+        wrapped(&mut out, "machines: ", &classes.join(" "));
     }
     let accepted = consent_lines(analysis, one_line);
     if !accepted.is_empty() {

@@ -20,6 +20,11 @@ pub enum Event<'a> {
         /// Artifacts of finished cases that are gone.
         gone: &'a [PathBuf],
     },
+    /// This machine is another one than the frozen: what it measures is kept apart.
+    Unlike {
+        /// In what.
+        differences: &'a [Difference],
+    },
     /// The wrong result of a case was accepted: it stops nothing any more.
     WrongAccepted {
         /// The case.

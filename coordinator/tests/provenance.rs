@@ -205,6 +205,49 @@ fn a_consent_is_recorded_and_holds_for_what_was_seen() {
 }
 
 #[test]
+fn a_machine_of_another_class_is_refused_or_measured_apart() {
+    let mut scene = Scene::new();
+    scene.freeze(&THREE);
+    scene
+        .run_with(|options| options.only = vec!["fast".to_owned()])
+        .unwrap();
+    let own = scene.records().len();
+    scene.machine.class.insert("model".to_owned(), "stone".to_owned());
+    let unlike = |names: &[&str]| {
+        let names = names.iter().map(|name| (*name).to_owned()).collect();
+        scene.run_with(|options| options.unlike = names)
+    };
+    assert!(matches!(unlike(&[]), Err(RunError::Mismatch { .. })));
+    assert!(matches!(unlike(&["machine.other"]), Err(RunError::Mismatch { .. })));
+    assert_eq!(scene.records().len(), own, "whoever is refused leaves nothing");
+    unlike(&["machine.mod*"]).unwrap();
+    assert_eq!(unlike(&["machine.model"]).unwrap().rounds_done, 0);
+    let records = scene.records();
+    let machines: Vec<_> = records
+        .iter()
+        .filter(|record| matches!(record.kind, RecordKind::Machine { .. }))
+        .collect();
+    assert_eq!(machines.len(), 1, "whoever finds nothing to do leaves nothing");
+    assert_eq!((machines[0].sequence, machines[0].case.as_str()), (0, ""));
+    let snapshot = Snapshot::read(&scene.dir()).unwrap();
+    let state = snapshot.state().unwrap();
+    let [class] = state.unlike() else {
+        panic!("{:?}", state.unlike())
+    };
+    assert_eq!(
+        class.differences[0].to_string(),
+        "`machine.model`: expected paper, found stone"
+    );
+    let cases = |differences| {
+        let part = state.apart(differences);
+        let measured = part.cases().iter().filter(|case| case.outcome().is_some());
+        measured.map(|case| case.case.name.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(cases(&[]), ["fast"]);
+    assert_eq!(cases(class.differences), ["control", "slow", "same"]);
+}
+
+#[test]
 fn a_device_that_fails_on_its_third_run() {
     let scene = Scene::new();
     let count = scene.cohort().with_file_name("count");

@@ -61,6 +61,18 @@ fn whole() -> Vec<(String, u32, u32)> {
     rounds.map(|(case, round)| (case.to_owned(), 1, round)).collect()
 }
 
+/// Whoever writes a record says on which machine it was measured.
+#[test]
+fn a_machine_of_another_class_takes_nothing_from_the_log() {
+    let mut scene = killed_after_the_end("VALUE=50; sleep 0.6");
+    scene.machine.class.insert("model".to_owned(), "stone".to_owned());
+    let summary = scene
+        .run_with(|options| options.unlike = vec!["machine.model".to_owned()])
+        .unwrap();
+    assert_eq!((summary.rounds_recovered, summary.counts.correct), (0, 2));
+    assert_eq!(scene.rounds(), whole());
+}
+
 #[test]
 fn what_ended_well_is_not_measured_twice_and_what_is_in_doubt_is() {
     let scene = killed_after_the_end("VALUE=50; sleep 0.6");

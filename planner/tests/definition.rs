@@ -149,6 +149,25 @@ fn every_slip_is_named() {
         ("negative seed", format!("{gemm}[measure]\nseed = -1\n")),
         ("time without unit", format!("{gemm}[measure]\nrun_timeout = \"60\"\n")),
         ("no time", format!("{gemm}[measure]\nrun_timeout = \"0s\"\n")),
+        (
+            "machines told apart by a program",
+            format!("{gemm}[measure]\nfinalists = 0\n[executor]\nunlike = [\"machine.cpu_model\", \"tool.compiler\"]\n"),
+        ),
+        (
+            "unlike machines without a control",
+            format!("{gemm}[executor]\nunlike = [\"machine.cpu_model\"]\n"),
+        ),
+        (
+            "finalists of unlike machines",
+            format!("control = \"a\"\n{gemm}[executor]\nunlike = [\"machine.cpu_model\"]\n"),
+        ),
+        (
+            "crosses of unlike machines",
+            format!(
+                "control = \"a\"\n{gemm}[explore]\nadaptive = {{ cross = 2 }}\n[measure]\nfinalists = 0\n\
+                 [executor]\nunlike = [\"machine.cpu_model\"]\n"
+            ),
+        ),
     ];
     let mut all = String::new();
     for (what, text) in bad {

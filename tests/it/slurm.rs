@@ -533,6 +533,121 @@ fn crosses_are_a_next_array() {
     assert!(said.matches("(batch ").count() >= 2, "{said}");
 }
 
+/// Two nodes that say something else of their device, on one of which the order of the cases is the other way round.
+fn define_unlike(bench: &Bench) {
+    let run = "sleep 0.4; case $SLURMD_NODENAME in n2) echo ns=$((900 - 10 * $1));; *) echo ns=$((100 + 10 * $1));; esac; echo pass";
+    let definition = format!(
+        r#"target = "command"
+control = "middle"
+
+[[case]]
+name = "middle"
+plan = {{ x = 4 }}
+
+[command]
+run = ["sh", "-c", {}, "sh", "{{x}}"]
+probe = {{ device = ["sh", "-c", "echo device of $SLURMD_NODENAME"] }}
+devices = ["slurm-test-unlike"]
+
+[command.result]
+time = {{ regex = '^ns=(\d+)$', unit = "ns" }}
+pass = {{ regex = '^pass$' }}
+objective = "time"
+
+[parameters]
+x = "1:8:1"
+
+[explore]
+exhaustive = {{ limit = 1000 }}
+
+[measure]
+rounds = 2
+finalists = 0
+
+[executor]
+kind = "slurm"
+shard_size = 1
+unlike = ["tool.device.output"]
+scratch = "{}$SLURMD_NODENAME"
+"#,
+        toml_text(run),
+        bench.path("node-").display()
+    );
+    bench.define("unlike", &definition);
+}
+
+/// Value and x of the cases that a report has measured, the best first; the best one's x must be that of its winner, unless
+/// the control is, which was measured beside each of them.
+fn unlike_cases(report: &serde_json::Value) -> Vec<(f64, i32)> {
+    let workload = &report["workloads"][0];
+    let cases = workload["cases"].as_array().unwrap();
+    let x = |case: &serde_json::Value| i32::try_from(case["attributes"]["x"].as_i64().unwrap()).unwrap();
+    let measured = cases.iter().filter(|case| case["pairs"] != 0);
+    let mut found: Vec<(f64, i32)> = measured
+        .map(|case| (case["value"].as_f64().unwrap(), x(case)))
+        .collect();
+    found.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let winner = &workload["winner"]["case"];
+    let winner = x(cases.iter().find(|case| case["name"] == *winner).unwrap());
+    assert!(winner == found[0].1 || winner == 4, "{winner}: {found:?}");
+    found
+}
+
+#[test]
+fn unlike_nodes_are_measured_apart() {
+    let Some(cluster) = Cluster::start() else { return };
+    let bench = Bench::new();
+    define_unlike(&bench);
+    let on_first = |arguments: &[&str]| {
+        let output = bench.command(arguments).env("SLURMD_NODENAME", "n1").output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    };
+    on_first(&["freeze", "cohorts/unlike.toml"]);
+    let cohort = "cohorts/unlike";
+    cluster.expect(&bench, 0, &["run", cohort]);
+    on_first(&["verify", cohort]);
+    let records = bench.records(cohort);
+    let others: std::collections::BTreeSet<&str> = records
+        .iter()
+        .filter(|record| record["record"] == "machine")
+        .map(|record| record["writer"].as_str().unwrap())
+        .collect();
+    let measured: Vec<_> = records.iter().filter(|record| record["record"] == "run").collect();
+    let on_other = measured
+        .iter()
+        .filter(|record| others.contains(record["writer"].as_str().unwrap()));
+    let apart = on_other.count();
+    assert!(
+        apart > 0 && apart < measured.len() && measured.len() == 16,
+        "{records:?}"
+    );
+
+    let (said, _) = bench.expect(0, &["analyze", cohort, "--report", "report"]);
+    let cases = |place: &str| {
+        let report: serde_json::Value = serde_json::from_slice(&fs_err::read(bench.path(place)).unwrap()).unwrap();
+        assert_eq!(report["setup"]["classes"].as_array().unwrap().len(), 2);
+        unlike_cases(&report)
+    };
+    let (here, there) = (
+        cases("report/statistics.json"),
+        cases("report/machine-1/statistics.json"),
+    );
+    assert_eq!(
+        (here.len() + there.len(), there.len() * 2),
+        (8, apart),
+        "no case stands in both"
+    );
+    let is = |value: f64, expected: i32| (value - f64::from(expected)).abs() < 0.1;
+    assert!(here.iter().all(|&(value, x)| is(value, 100 + 10 * x)), "{here:?}");
+    assert!(there.iter().all(|&(value, x)| is(value, 900 - 10 * x)), "{there:?}");
+    assert!(
+        said.matches("machines: This is about").count() == 2 && said.contains("class 1 of machines"),
+        "{said}"
+    );
+    let (_, told) = bench.expect(0, &["explain", cohort, "middle", "middle"]);
+    assert!(told.contains("machines of other classes"), "{told}");
+}
+
 #[test]
 fn builds_are_an_array_of_their_own_before_the_shards() {
     let Some(cluster) = Cluster::start() else { return };

@@ -16,7 +16,7 @@ use crate::analysis::{Analysis, WorkloadRow};
 use crate::calibration::of_cohort;
 use crate::error::AnalyzeError;
 use crate::format::counted;
-use crate::report::{self, consent_lines, origin_line, ratio_line, together_lines};
+use crate::report::{self, class_lines, consent_lines, origin_line, ratio_line, together_lines};
 
 /// What a page is made from.
 #[derive(Debug, Clone, Copy)]
@@ -172,6 +172,7 @@ fn top(out: &mut String, input: &Input<'_>, data: &Data) {
             .into_iter()
             .collect::<Vec<String>>(),
     );
+    sections::list(out, &class_lines(analysis, str::to_owned));
     let consents = consent_lines(analysis, str::to_owned).into_iter();
     let together = consents.map(|line| format!("Accepted: {line}"));
     let together: Vec<String> = together.chain(together_lines(analysis, str::to_owned)).collect();

@@ -1,6 +1,7 @@
 //! What a report says of the machine meanwhile: drift, disturbances, accepted differences.
 
 use crate::analysis::{Analysis, Drift, WorkloadRow};
+use crate::dataset::MachineClass;
 use crate::format::{counted, or_dash, significant};
 
 /// A p value below which the halves of a sweep are said to differ.
@@ -86,6 +87,63 @@ pub(crate) fn origin_line(analysis: &Analysis, show: impl Fn(&str) -> String) ->
             .map_or_else(String::new, |id| format!(", build id {}", show(id))),
         device.map_or_else(String::new, |device| format!(", measured on {}", show(device)))
     ))
+}
+
+/// Which machines this is about, where those of several classes worked on the cohort, and where the others are: one line
+/// each. Shared by report, page and terminal.
+pub(crate) fn class_lines(analysis: &Analysis, show: impl Fn(&str) -> String) -> Vec<String> {
+    let setup = &analysis.setup;
+    let about = |class: &MachineClass| {
+        let differences = class.differences.iter().map(|difference| {
+            format!(
+                "{} {} instead of {}",
+                difference.what,
+                or_dash(difference.found.as_deref(), &show),
+                or_dash(difference.frozen.as_deref(), &show)
+            )
+        });
+        let differences = differences.collect::<Vec<String>>().join("; ");
+        if class.number == 0 {
+            "the frozen class of machines".to_owned()
+        } else {
+            format!("class {} of machines ({differences})", class.number)
+        }
+    };
+    let mut lines = Vec::new();
+    if let Some(own) = setup.classes.get(setup.class) {
+        let estimates = if own.number == 0 {
+            ""
+        } else {
+            "; estimates were made for the frozen class"
+        };
+        lines.push(format!(
+            "This is about {} alone: {} of {}{estimates}.",
+            about(own),
+            counted(own.rounds, "round"),
+            counted(own.cases, "case")
+        ));
+    }
+    let others = setup.classes.iter().filter(|class| class.number != setup.class);
+    lines.extend(others.map(|class| {
+        let place = match (setup.class, class.number) {
+            (0, _) => class.report.clone(),
+            (_, 0) => "..".to_owned(),
+            _ => format!("../{}", class.report),
+        };
+        let machines = if class.machines.is_empty() || class.number == 0 {
+            String::new()
+        } else {
+            let names: Vec<String> = class.machines.iter().map(|name| show(name)).collect();
+            format!(" on {}", names.join(", "))
+        };
+        format!(
+            "Apart, and compared with nothing here: {}, {} of {}{machines}; its report is in `{place}`.",
+            about(class),
+            counted(class.rounds, "round"),
+            counted(class.cases, "case")
+        )
+    }));
+    lines
 }
 
 /// What somebody consented to, one line each. Shared by report and terminal.

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use super::answer::{answer, some_names};
 use super::definitions::{columns, figures};
 use super::fronts::front_lines;
-use super::machine::{consent_lines, drift_lines, origin_line};
+use super::machine::{class_lines, consent_lines, drift_lines, origin_line};
 use super::models::models;
 use super::together::together;
 use super::words::{objective_line, ratio_line, title, workload_line};
@@ -26,6 +26,14 @@ pub fn markdown(analysis: &Analysis) -> String {
     let _ = writeln!(out, "# {}\n", title(analysis, name));
     if let Some(origin) = origin_line(analysis, name) {
         let _ = writeln!(out, "**{origin}**\n");
+    }
+    let classes = class_lines(analysis, name);
+    if !classes.is_empty() {
+        let _ = writeln!(out, "**Machines of several classes worked on this cohort:**\n");
+        for line in classes {
+            let _ = writeln!(out, "- {line}");
+        }
+        out.push('\n');
     }
     let consents = consent_lines(analysis, name);
     if !consents.is_empty() {

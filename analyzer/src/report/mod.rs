@@ -19,7 +19,7 @@ pub use summary::summary;
 
 pub(crate) use answer::{role, verdict};
 pub(crate) use fronts::front_lines;
-pub(crate) use machine::{consent_lines, drift_lines, origin_line};
+pub(crate) use machine::{class_lines, consent_lines, drift_lines, origin_line};
 pub(crate) use markdown::{coverage_lines, disturbed_line};
 pub(crate) use models::{correlation, inversions, notes};
 pub(crate) use together::together_lines;

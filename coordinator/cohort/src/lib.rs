@@ -47,7 +47,7 @@ pub use shard::{
 };
 pub use state::{
     Attempt, CaseState, Counts, DoneBuild, DoneRound, Duplicate, Left, LeftBuild, LeftRound, Outcome, Problem,
-    RoundState, State, StateError, Status, state,
+    RoundState, State, StateError, Status, Unlike, state,
 };
 pub use tail::RecordTail;
 pub use verify::{

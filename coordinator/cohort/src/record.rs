@@ -132,6 +132,15 @@ pub enum RecordKind {
         #[serde(flatten)]
         difference: Difference,
     },
+    /// Everything in this file was measured on a machine of another class than the frozen one. Belongs to no case: its case
+    /// is empty and its attempt 0.
+    Machine {
+        /// In what it differs, by name.
+        differences: Vec<Difference>,
+        /// Which machine it is: host name, kernel, boot.
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        instance: BTreeMap<String, String>,
+    },
     /// Somebody accepted that the result of this attempt is wrong: it no longer stops the sweep.
     AcceptIncorrect {},
     /// Somebody asked for a further attempt of this case.

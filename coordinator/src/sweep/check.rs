@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use cohort::{Difference, Frozen, machine_differences, verify, verify_by};
 
 use super::error::RunError;
-use super::filter::FilterError;
+use super::filter::{FilterError, matches};
 use super::node_digests::NodeDigests;
 use super::options::RunOptions;
 
@@ -15,13 +15,17 @@ pub(crate) fn can_be_accepted(name: &str) -> bool {
     name.starts_with("machine.") || name.starts_with("tool.")
 }
 
+/// What differs, and nobody objects.
+pub(super) struct Checked {
+    /// What somebody consented to: measured here is compared with what was measured elsewhere all the same.
+    pub(super) accepted: Vec<Difference>,
+    /// In what this machine is another one: what it measures is kept apart.
+    pub(super) unlike: Vec<Difference>,
+}
+
 /// Everything that must be equal: files, target and its options, machine class and tools. Gives the differences that
-/// were consented to, now or (`given`) earlier.
-pub(super) fn check(
-    frozen: &Frozen,
-    options: &RunOptions<'_>,
-    given: &[Difference],
-) -> Result<Vec<Difference>, RunError> {
+/// were consented to, now or (`given`) earlier, and those in which machines may be unlike.
+pub(super) fn check(frozen: &Frozen, options: &RunOptions<'_>, given: &[Difference]) -> Result<Checked, RunError> {
     if let Some(name) = options.accept.iter().find(|name| !can_be_accepted(name)) {
         return Err(FilterError::Accept(name.clone()).into());
     }
@@ -40,9 +44,14 @@ pub(super) fn check(
     let consent = |difference: &Difference| {
         can_be_accepted(&difference.name) && (options.accept.contains(&difference.name) || given.contains(difference))
     };
-    let (accepted, mut refused): (Vec<_>, Vec<_>) = differences.into_iter().partition(consent);
+    let (accepted, others): (Vec<_>, Vec<_>) = differences.into_iter().partition(consent);
+    let may_be = |difference: &Difference| {
+        let name = &difference.name;
+        can_be_accepted(name) && options.unlike.iter().any(|pattern| matches(pattern, name))
+    };
+    let (unlike, mut refused): (Vec<_>, Vec<_>) = others.into_iter().partition(may_be);
     if refused.is_empty() {
-        return Ok(accepted);
+        return Ok(Checked { accepted, unlike });
     }
     let difference = refused.remove(0);
     Err(RunError::Mismatch {

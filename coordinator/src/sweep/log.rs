@@ -19,6 +19,8 @@ pub(crate) struct Log {
     name: WriterName,
     /// Made with the first record, so that a run with nothing to do leaves no file.
     writer: Option<RecordWriter>,
+    /// What this process says of itself before anything else.
+    first: Option<RecordKind>,
     records: Vec<Record>,
     clock: fn() -> jiff::Timestamp,
     /// Facts of builds by case, where there are any.
@@ -36,9 +38,15 @@ impl Log {
             dir: dir.clone(),
             name,
             writer: None,
+            first: None,
             records,
             clock,
         }
+    }
+
+    /// A record that belongs to no case and comes before the first one that does, if there is any.
+    pub(super) fn begin_with(&mut self, kind: RecordKind) {
+        self.first = Some(kind);
     }
 
     pub(crate) fn records(&self) -> &[Record] {
@@ -56,6 +64,14 @@ impl Log {
 
     /// Appends a record. It is on disk when this returns, unless it only says that a round begins.
     pub(crate) fn append(&mut self, case: &str, attempt: u32, kind: RecordKind) -> Result<(), CohortError> {
+        if let Some(first) = self.first.clone() {
+            self.write("", 0, first)?;
+            self.first = None;
+        }
+        self.write(case, attempt, kind)
+    }
+
+    fn write(&mut self, case: &str, attempt: u32, kind: RecordKind) -> Result<(), CohortError> {
         let writer = match &mut self.writer {
             Some(writer) => writer,
             none => none.insert(RecordWriter::create(&self.dir, &self.name)?),

@@ -28,6 +28,8 @@ pub struct RunOptions<'a> {
     pub cache: Option<BuildCache>,
     /// Differences of the machine to consent to: `machine.governor`, `tool.compiler`.
     pub accept: Vec<String>,
+    /// In what this machine may be unlike the frozen one, by names or patterns: then what it measures is kept apart.
+    pub unlike: Vec<String>,
     /// Cases whose wrong results don't stop the sweep (any more).
     pub accept_incorrect: Vec<String>,
     /// When to stop: no round begins after it.
@@ -62,6 +64,7 @@ impl<'a> RunOptions<'a> {
             retry: Vec::new(),
             cache: None,
             accept: Vec::new(),
+            unlike: Vec::new(),
             accept_incorrect: Vec::new(),
             time_limit: None,
             device_lock: None,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use cohort::{Case, RecordKind, RunOutcome, sha256_file};
+use cohort::{Case, Difference, RecordKind, RunOutcome, sha256_file};
 use serde::de::DeserializeOwned;
 use target_api::Captured;
 
@@ -23,13 +23,15 @@ use crate::guard::{EndNote, Ended};
 /// Writes the records that a killed coordinator could not write. A round is taken from its log only if `command.json`
 /// says that it was this round of this plan with these artifacts, the guard noted that the very command ended on its own
 /// with exit code 0, the log is the one of that end, and the target reads a right result from it. Every other round that
-/// began and never ended is measured again. Only for cases that are this worker's `own`. Gives the number of rounds.
+/// began and never ended is measured again. Only for cases that are this worker's `own`, and for what was measured on a
+/// machine that is as `unlike` the frozen one as this. Gives the number of rounds.
 pub(super) async fn recover(
     context: &Context<'_>,
     log: &mut Log,
     artifacts: &Artifacts,
     reporter: &mut Reporter<'_>,
     own: &dyn Fn(&str) -> bool,
+    unlike: &[Difference],
 ) -> Result<u64, RunError> {
     let mut lost = Vec::new();
     let state = context
@@ -41,6 +43,10 @@ pub(super) async fn recover(
             let RecordKind::Began { device, .. } = &began.kind else {
                 continue;
             };
+            // What this process writes counts as measured here.
+            if state.machine_of(&began.writer) != unlike {
+                continue;
+            }
             let Some(&pairs) = case.wanted.get(round as usize) else {
                 continue;
             };

@@ -11,7 +11,7 @@ use cohort::{
 use fs_err as fs;
 
 use super::case_files::remove_scratch;
-use super::check::check;
+use super::check::{Checked, check};
 use super::claims::{Claimant, Claims, this_worker};
 use super::consent;
 use super::context::Context;
@@ -114,11 +114,18 @@ fn run_part(
     reporter: &mut Reporter<'_>,
 ) -> Result<RunSummary, RunError> {
     let Snapshot { frozen, records } = Snapshot::read(dir)?;
-    let accepted = check(&frozen, options, &consent::given(&records.records))?;
+    let Checked { accepted, unlike } = check(&frozen, options, &consent::given(&records.records))?;
     told_verified(&frozen, &records.records, options, part, &accepted, reporter)?;
     remove_leftovers(dir, options.shard)?;
     let mut log = Log::new(dir, name, records.records, options.clock);
     let begun = log.records().len();
+    if !unlike.is_empty() {
+        reporter.tell(&Event::Unlike { differences: &unlike });
+        log.begin_with(RecordKind::Machine {
+            differences: unlike.clone(),
+            instance: options.machine.instance.clone(),
+        });
+    }
     consent::to_differences(&mut log, &accepted)?;
     let local = tokio::task::LocalSet::new();
     crate::runtime::block_on(local.run_until(async {
@@ -132,6 +139,7 @@ fn run_part(
             part,
             // What other tools make is not what the names of builds in the cache promise.
             cached: !accepted.iter().any(|difference| difference.name.starts_with("tool.")),
+            unlike,
             frozen,
             log,
         };
@@ -208,6 +216,8 @@ struct Sweep<'a> {
     part: Part<'a>,
     /// Whether builds may come from the cache and go into it.
     cached: bool,
+    /// In what this machine is another one than the frozen.
+    unlike: Vec<Difference>,
     launcher: Launcher,
     interrupt: Interrupt,
     deadline: Option<Instant>,
@@ -234,10 +244,8 @@ impl Sweep<'_> {
             self.part.claim,
         )?;
         let part = self.part;
-        recover(&context, &mut self.log, &self.artifacts, reporter, &|case| {
-            part.owns(case)
-        })
-        .await?;
+        let own = |case: &str| part.owns(case);
+        recover(&context, &mut self.log, &self.artifacts, reporter, &own, &self.unlike).await?;
         Ok(())
     }
 

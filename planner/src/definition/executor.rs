@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::located::Located;
 use super::measure::TimeLimit;
 use super::values::maybe_at_least_one;
 
@@ -17,8 +18,8 @@ pub enum ExecutorKind {
     Slurm,
 }
 
-/// `[executor]`: where the cases of a cohort are measured, and what each shard needs there. It decides nothing about what
-/// is measured.
+/// `[executor]`: where the cases of a cohort are measured, and what each shard needs there. It decides nothing about which
+/// cases there are.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Executor {
@@ -56,4 +57,17 @@ pub struct Executor {
     pub launcher: Option<String>,
     /// Further arguments of `sbatch`, after all others.
     pub arguments: Vec<String>,
+    /// In what machines may be unlike the frozen one: names of differences as messages have them, or patterns with `*`, such
+    /// as `machine.cpu_model`, `machine.cache.*` or `tool.gpu.output`. Machines that differ in these are measured apart, each
+    /// class with the control beside its cases, and have reports of their own; nothing compares cases of two classes.
+    /// Default: none, any other machine is refused.
+    pub unlike: Vec<Located<String>>,
+}
+
+/// Whether machines may be told apart by what this name or pattern means. Of programs only what they say of themselves: two
+/// programs would make two artifacts of one case.
+pub(super) fn tells_machines_apart(name: &str) -> bool {
+    let entry = name.strip_prefix("machine.");
+    let said = name.strip_prefix("tool.").and_then(|rest| rest.strip_suffix(".output"));
+    entry.or(said).is_some_and(|rest| !rest.is_empty())
 }

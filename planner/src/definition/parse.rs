@@ -9,7 +9,7 @@ use toml::de::{DeTable, DeValue};
 use super::cases::CaseEntry;
 use super::document::{Document, WorkloadEntry};
 use super::error::{DefinitionError, Source};
-use super::executor::Executor;
+use super::executor::{Executor, tells_machines_apart};
 use super::explore::Explore;
 use super::free::{self, Free};
 use super::located::Located;
@@ -115,6 +115,7 @@ impl Definition {
             source,
         };
         definition.check_cases()?;
+        definition.check_unlike()?;
         Ok(definition)
     }
 
@@ -142,6 +143,41 @@ impl Definition {
     pub fn place_of(&self, key: &str) -> String {
         let error = self.option_error(key, "");
         format!("{}:{}:{}", error.path, error.line, error.column)
+    }
+
+    /// Machines that are measured apart have no ranking in common, so nothing can be chosen by one.
+    fn check_unlike(&self) -> Result<(), DefinitionError> {
+        let unlike = &self.executor.unlike;
+        if let Some(wrong) = unlike.iter().find(|name| !tells_machines_apart(name)) {
+            let message = format!(
+                "machines can't be told apart by `{}`: expected `machine.NAME` or `tool.NAME.output`",
+                wrong.value
+            );
+            return Err(self.error(&wrong.span, message));
+        }
+        let Some(first) = unlike.first() else { return Ok(()) };
+        if let Some(without) = self.workloads.iter().find(|choice| choice.control.is_none()) {
+            let message = format!(
+                "machines are measured apart each with a control beside its cases, and workload `{}` has no `control`",
+                without.workload.name
+            );
+            return Err(self.error(&first.span, message));
+        }
+        let chosen = [
+            ("adaptive", self.explore.adaptive.is_some()),
+            ("finalists", self.measure.finalists > 0),
+            ("confirm", self.measure.confirm > 0),
+        ];
+        match chosen.iter().find(|(_, wanted)| *wanted) {
+            None => Ok(()),
+            Some((key, _)) => {
+                let message = format!(
+                    "machines that are measured apart have no common ranking for `{key}` to choose by: `unlike` goes with \
+                     `finalists = 0`, without `confirm` and `adaptive`"
+                );
+                Err(self.error(&first.span, message))
+            }
+        }
     }
 
     fn check_cases(&self) -> Result<(), DefinitionError> {

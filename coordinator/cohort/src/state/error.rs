@@ -29,8 +29,10 @@ pub enum StateError {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs, reason = "the messages say what each variant and field is")]
 pub enum Problem {
-    #[error("a consent that belongs to no case names one, or an attempt")]
+    #[error("a record that belongs to no case names one, or an attempt")]
     NoCaseOfIts,
+    #[error("record {sequence} of the same file tells of another machine: one writer works on one")]
+    AnotherMachine { sequence: u64 },
     #[error("the cohort has no such case")]
     UnknownCase,
     #[error("attempts count from 1, and the first one is no retry")]

@@ -1,7 +1,8 @@
 //! From records to state.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use super::apart::Unlike;
 use super::error::{Problem, StateError};
 use super::model::{Attempt, CaseState, DoneBuild, DoneRound, Duplicate, RoundState, State};
 use crate::addition::Addition;
@@ -9,6 +10,7 @@ use crate::case::Case;
 use crate::layout::Layout;
 use crate::manifest::Manifest;
 use crate::record::{BuildOutcome, Record, RecordKind, RunOutcome};
+use crate::verify::Difference;
 
 /// What is done, left and lost, from everything that a cohort holds.
 ///
@@ -25,14 +27,22 @@ pub fn state<'a>(
     let layout = Layout::new(manifest, cases, additions)?;
     let mut duplicates = Vec::new();
     let sorted = in_order(records, &mut duplicates)?;
-    let of_no_case = |record: &&Record| matches!(record.kind, RecordKind::AcceptDifference { .. });
-    let (consents, sorted): (Vec<_>, Vec<_>) = sorted.into_iter().partition(of_no_case);
-    if let Some(record) = consents
+    let of_no_case = |record: &&Record| {
+        matches!(
+            record.kind,
+            RecordKind::AcceptDifference { .. } | RecordKind::Machine { .. }
+        )
+    };
+    let (of_none, sorted): (Vec<_>, Vec<_>) = sorted.into_iter().partition(of_no_case);
+    if let Some(record) = of_none
         .iter()
         .find(|record| !record.case.is_empty() || record.attempt != 0)
     {
         return Err(Problem::NoCaseOfIts.of(record));
     }
+    let is_machine = |record: &&Record| matches!(record.kind, RecordKind::Machine { .. });
+    let (machines, consents): (Vec<_>, Vec<_>) = of_none.into_iter().partition(is_machine);
+    let unlike = unlike(&machines)?;
     let by_case = ByCase::new(&layout, &sorted)?;
     let mut states = Vec::with_capacity(layout.entries.len());
     for (at, entry) in layout.entries.into_iter().enumerate() {
@@ -60,7 +70,32 @@ pub fn state<'a>(
         crossed: layout.crossed,
         duplicates,
         consents,
+        unlike,
     })
+}
+
+/// The classes of machines other than the frozen one, by their differences, from what their writers say of themselves.
+fn unlike<'a>(machines: &[&'a Record]) -> Result<Vec<Unlike<'a>>, StateError> {
+    let mut of_writer: BTreeMap<&str, (&'a Record, &'a [Difference])> = BTreeMap::new();
+    let mut classes: BTreeMap<&[Difference], Unlike<'a>> = BTreeMap::new();
+    for &record in machines {
+        let RecordKind::Machine { differences, instance } = &record.kind else {
+            continue;
+        };
+        let (first, own) = *of_writer.entry(&record.writer).or_insert((record, differences));
+        if own != differences.as_slice() {
+            let sequence = first.sequence;
+            return Err(Problem::AnotherMachine { sequence }.of(record));
+        }
+        let class = classes.entry(differences).or_insert_with(|| Unlike {
+            differences,
+            writers: BTreeSet::new(),
+            instances: BTreeSet::new(),
+        });
+        class.writers.insert(&record.writer);
+        class.instances.insert(instance);
+    }
+    Ok(classes.into_values().collect())
 }
 
 /// Records in groups, one for each case.
@@ -160,7 +195,7 @@ impl<'a> Fold<'a> {
                 None => self.attempt.accepted = Some(record),
             },
             // Belongs to no case, so none of them gets here.
-            RecordKind::AcceptDifference { .. } => {}
+            RecordKind::AcceptDifference { .. } | RecordKind::Machine { .. } => {}
             RecordKind::Build { outcome, estimates } => {
                 let late = self.latest_round.is_some_and(|round| round.writer == record.writer);
                 self.build_in_order |= !late;

@@ -3,11 +3,13 @@
 //! [`state`] is a pure function of manifest, cases, additions and records. Coordinator, status, shards and analyzer use
 //! only its result.
 
+mod apart;
 mod error;
 mod fold;
 mod left;
 mod model;
 
+pub use apart::Unlike;
 pub use error::{Problem, StateError};
 pub use fold::state;
 pub use left::{Counts, Left, LeftBuild, LeftRound};

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use serde::{Deserialize, Serialize};
 use target_api::Estimate;
 
+use super::apart::Unlike;
 use crate::case::Case;
 use crate::layout::Source;
 use crate::record::{BuildOutcome, Record, RunOutcome};
@@ -257,6 +258,7 @@ pub struct State<'a> {
     pub(crate) crossed: bool,
     pub(crate) duplicates: Vec<Duplicate<'a>>,
     pub(crate) consents: Vec<&'a Record>,
+    pub(crate) unlike: Vec<Unlike<'a>>,
 }
 
 impl<'a> State<'a> {
@@ -279,6 +281,13 @@ impl<'a> State<'a> {
         &self.consents
     }
 
+    /// Classes of machines other than the frozen one that measured some of it, in the order of their differences. What the
+    /// frozen class measured and what these did must not be compared: [`State::apart`].
+    #[must_use]
+    pub fn unlike(&self) -> &[Unlike<'a>] {
+        &self.unlike
+    }
+
     /// Records that don't count because another one says the same of the same build, round or retry.
     #[must_use]
     pub fn duplicates(&self) -> &[Duplicate<'a>] {
@@ -293,5 +302,6 @@ impl PartialEq for State<'_> {
             && self.crossed == other.crossed
             && self.duplicates == other.duplicates
             && self.consents == other.consents
+            && self.unlike == other.unlike
     }
 }

@@ -95,6 +95,16 @@ fn every_kind_of_record() {
             r#""record":"accept-difference","name":"machine.model","expected":"paper","found":"stone"}"#,
         ),
         (
+            cohort::RecordKind::Machine {
+                differences: vec![made::difference()],
+                instance: [("hostname".to_owned(), "n1".to_owned())].into(),
+            },
+            concat!(
+                r#""record":"machine","differences":[{"name":"machine.model","expected":"paper","found":"stone"}],"#,
+                r#""instance":{"hostname":"n1"}}"#
+            ),
+        ),
+        (
             cohort::RecordKind::AcceptIncorrect {},
             r#""record":"accept-incorrect"}"#,
         ),

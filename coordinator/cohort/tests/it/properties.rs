@@ -131,6 +131,52 @@ proptest! {
         prop_assert_eq!(with_copies.duplicates().len(), state.duplicates().len() + copied.len() - shuffled.len());
     }
 
+    /// Every round belongs to the class of machines that measured it, and to no other; what one class has measured is what
+    /// it would be if the others had never been there.
+    #[test]
+    fn classes_of_machines_share_nothing(world in worlds(60), classes in prop::collection::vec(0..3_usize, 101)) {
+        let of = |writer: &str| classes[writer[..3].parse::<usize>().unwrap()];
+        let kinds = [Vec::new(), vec![made::difference()], vec![made::difference(), made::difference()]];
+        let mut records = world.records.clone();
+        let writers: std::collections::BTreeSet<String> = records.iter().map(|record| record.writer.clone()).collect();
+        for writer in writers.iter().filter(|writer| of(writer) > 0) {
+            let instance = BTreeMap::from([("hostname".to_owned(), writer.clone())]);
+            let differences = kinds[of(writer)].clone();
+            // Beyond all others of its file: where it stands does not matter.
+            records.push(made::record(writer, 1 << 20, "", 0, RecordKind::Machine { differences, instance }));
+        }
+        let whole = world.state_of(&records);
+        let plain = world.state();
+        prop_assert!(whole.cases() == plain.cases(), "what is left does not depend on machines");
+        let mut parts = Vec::new();
+        for (class, differences) in kinds.iter().enumerate() {
+            let part = whole.apart(differences);
+            for case in part.cases() {
+                let rounds = case.attempts.values().flat_map(|attempt| attempt.rounds.values());
+                for round in rounds.filter_map(cohort::RoundState::done) {
+                    prop_assert_eq!(of(&round.record.writer), class);
+                    parts.push((case.case.name.as_str(), round.record));
+                }
+                prop_assert!(part.get(&case.case.name) == Some(case));
+                let ended = whole.get(&case.case.name).unwrap().outcome();
+                let measured = case.latest().is_some_and(|latest| latest.correct().next().is_some());
+                prop_assert!(ended != Some(Outcome::Correct) || !measured || case.outcome() == ended);
+            }
+            prop_assert!(part.cases().iter().filter(|case| case.control).count() == world.manifest.workloads.len());
+        }
+        let all = plain.cases().iter().flat_map(|case| {
+            let rounds = case.attempts.values().flat_map(|attempt| attempt.rounds.values());
+            rounds.filter_map(cohort::RoundState::done).map(|round| (case.case.name.as_str(), round.record))
+        });
+        let mut all: Vec<_> = all.collect();
+        let key = |(case, record): &(&str, &Record)| (case.to_string(), record.writer.clone(), record.sequence);
+        all.sort_by_key(key);
+        parts.sort_by_key(key);
+        prop_assert!(parts == all);
+        let hosts: usize = whole.unlike().iter().map(|class| class.instances.len()).sum();
+        prop_assert_eq!(hosts, writers.iter().filter(|writer| of(writer) > 0).count());
+    }
+
     /// Nonsense gives an error or a state that adds up, and the same one in every order.
     #[test]
     fn nonsense_never_panics(

@@ -323,6 +323,28 @@ fn consents_are_kept_and_count_for_one_attempt() {
     problem(&[general("", 1)], &Problem::NoCaseOfIts);
 }
 
+#[test]
+fn a_writer_works_on_one_machine() {
+    let machine = |sequence, found: &str| {
+        let differences = vec![cohort::Difference {
+            found: Some(found.to_owned()),
+            ..made::difference()
+        }];
+        let instance = std::collections::BTreeMap::new();
+        record("a", sequence, "", 0, RecordKind::Machine { differences, instance })
+    };
+    let records = [machine(0, "stone"), machine(1, "stone")];
+    with_records(&records, |state| {
+        let state = state.unwrap();
+        assert_eq!((state.unlike().len(), state.machine_of("a").len()), (1, 1));
+        assert!(state.machine_of("b").is_empty() && state.consents().is_empty());
+    });
+    problem(
+        &[machine(0, "stone"), machine(1, "glass")],
+        &Problem::AnotherMachine { sequence: 0 },
+    );
+}
+
 type Change = fn(&mut cohort::Manifest, &mut Vec<Case>);
 
 const DIGEST: &str = "0000000000000000000000000000000000000000000000000000000000000000";
