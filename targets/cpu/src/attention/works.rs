@@ -154,6 +154,7 @@ impl Model<'_> {
                 spilled * calls * tile,
                 l2,
                 dram,
+                steps * call.single_vector_cycles(self.hardware),
             ],
         )
     }

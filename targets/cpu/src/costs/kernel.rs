@@ -136,6 +136,10 @@ const ATTENTION_PRODUCT: &[(&str, &str)] = &[
     ("score_bytes", "bytes of scores that lie beyond L1"),
     ("l2_fill", "scores, keys or values into L2"),
     ("dram_fill", "keys or values that are read as given, out of DRAM"),
+    (
+        "single_vector_cycles",
+        "multiply-adds of kernels one vector wide: each needs a load of its own",
+    ),
 ];
 
 const ATTENTION_SOFTMAX: &[(&str, &str)] = &[

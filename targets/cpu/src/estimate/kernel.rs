@@ -37,7 +37,17 @@ impl Call {
         norm6([arithmetic, loads, fills]).max(constants.fma_latency)
     }
 
-    /// The same when `lines` of each step come into L1 from rows whose lines all meet in one set: they evict each other,
+    /// Cycles of one step's multiply-adds where the kernel is one vector wide, so that each needs a load of its own; else 0.
+    #[must_use]
+    pub fn single_vector_cycles(&self, hardware: &Hardware) -> f64 {
+        if self.width <= hardware.lanes {
+            self.height / hardware.fma_per_cycle
+        } else {
+            0.0
+        }
+    }
+
+    /// Cycles of one inner step when so many of its `lines` come into L1 from rows whose lines all meet in one set: they evict each other,
     /// and each is asked for at L2's latency.
     ///
     /// Measured on Zen 4, row-major weights at multiples of 4 KiB, in cycles per step with and without: 4x16 10.6 and 5.4,

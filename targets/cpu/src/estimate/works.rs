@@ -189,11 +189,6 @@ impl Works<'_> {
         let steps = calls * shape.depth;
         let step_cycles = steps * call.step_cycles(hw, self.constants);
         let in_place = if operands.rows_in_place { step_cycles } else { 0.0 };
-        let single = if width <= hw.lanes {
-            steps * height / hw.fma_per_cycle
-        } else {
-            0.0
-        };
         // Lines of each step that come into L1 from rows whose lines all meet in one set.
         let meet = meeting(operands.weights_stride, hw.capacity[0]).all;
         let lines: f64 = (0..2)
@@ -265,7 +260,7 @@ impl Works<'_> {
                 (1.0 - adding) * late[1],
                 turned,
                 gelu,
-                single,
+                steps * call.single_vector_cycles(hw),
                 aliased,
             ],
         )
