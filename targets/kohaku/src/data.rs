@@ -2,7 +2,7 @@
 
 use planner::{AttentionExtents, OperationKind, Workload};
 
-use crate::kernels::LOWEST;
+use crate::kernels::Flash;
 use crate::unit::Random;
 use crate::work::{extent, stacked, weights};
 
@@ -130,7 +130,7 @@ fn attention(e: &AttentionExtents, values: &Values) -> Vec<f64> {
 /// What the program of an attention wants: queries scaled by `log2(e) / sqrt(width)`, keys and values padded to whole
 /// key blocks, values transposed, a mask where one is needed.
 #[must_use]
-pub fn prepared(e: &AttentionExtents, f: &crate::kernels::Flash, values: &Values) -> Values {
+pub fn prepared(f: &Flash, values: &Values) -> Values {
     let (keys, padded) = (f.keys, f.padded_keys);
     let scale = std::f64::consts::LOG2_E / (f.width as f64).sqrt();
     let q = named(values, "q")
@@ -152,14 +152,6 @@ pub fn prepared(e: &AttentionExtents, f: &crate::kernels::Flash, values: &Values
         }
     }
     let mut all = vec![("q".to_owned(), q), ("k".to_owned(), k), ("v".to_owned(), v)];
-    if e.causal || keys < padded {
-        let tail = keys % f.block;
-        let mask = (0..f.query_block * f.block).map(|i| {
-            let (row, column) = (i / f.block, i % f.block);
-            let seen = if e.causal { column <= row } else { column < tail };
-            if seen { 0.0 } else { LOWEST }
-        });
-        all.push(("mask".to_owned(), mask.collect()));
-    }
+    all.extend(f.mask_table().map(|table| ("mask".to_owned(), table)));
     all
 }

@@ -2,7 +2,7 @@
 
 use planner::{Assignment, Attributes, Refusal, Value, Workload};
 
-use crate::kernels::{Restart, Tiling};
+use crate::kernels::{Mask, Restart, Tiling};
 
 /// Which memory a buffer lies in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -30,6 +30,8 @@ pub struct AttentionPlan {
     pub operands: Tier,
     /// Where scores, weights and partial results lie.
     pub temporaries: Tier,
+    /// How keys are masked, where some are.
+    pub mask: Mask,
 }
 
 /// How one operation is run.
@@ -47,6 +49,13 @@ const RESCALES: [(&str, Restart); 3] = [
     ("in-band", Restart::InBand),
     ("fixed-max", Restart::Fixed),
 ];
+
+const MASKS: [(&str, Mask); 2] = [("ones", Mask::Ones), ("added", Mask::Added)];
+
+/// Words of the masks.
+pub(crate) fn mask_words() -> Vec<Value> {
+    MASKS.iter().map(|(word, _)| Value::text(word)).collect()
+}
 
 /// Words of the tiers.
 pub(crate) fn tier_words() -> Vec<Value> {
@@ -146,6 +155,11 @@ pub fn operation(workload: &Workload, name: &str, attributes: &Assignment) -> Re
             rescale: reader.choice("rescale", &RESCALES)?,
             operands: reader.choice("operands", &TIERS)?,
             temporaries: reader.choice("temporaries", &TIERS)?,
+            // Only calls that mask keys have a choice.
+            mask: match attributes.get(&format!("{name}.mask")) {
+                Some(_) => reader.choice("mask", &MASKS)?,
+                None => Mask::default(),
+            },
         }));
     }
     Ok(OperationPlan::Gemm(reader.tiling(false)?))
@@ -158,7 +172,7 @@ pub fn text(name: &str, plan: &OperationPlan) -> String {
     match plan {
         OperationPlan::Gemm(t) => format!("{name}:{}", tiling(t)),
         OperationPlan::Attention(a) => format!(
-            "{name}:q{}:k{}{}:{}:p{}:{}:{}.{}",
+            "{name}:q{}:k{}{}:{}:p{}:{}:{}.{}{}",
             a.query_block,
             a.block,
             if a.key_splits == 1 {
@@ -170,7 +184,12 @@ pub fn text(name: &str, plan: &OperationPlan) -> String {
             a.tiling.part,
             word(&RESCALES, a.rescale),
             word(&TIERS, a.operands),
-            word(&TIERS, a.temporaries)
+            word(&TIERS, a.temporaries),
+            if a.mask == Mask::default() {
+                String::new()
+            } else {
+                format!(":{}", word(&MASKS, a.mask))
+            }
         ),
     }
 }

@@ -130,7 +130,7 @@ pub fn run(built: &str, read: &dyn Fn(&str) -> Result<Vec<u8>, String>) -> Resul
     let (plans, compiled) = request.compile().map_err(words)?;
     let values = given(&request.workload, read)?;
     let values = match (request.workload.attentions().next(), plans.first()) {
-        (Some((_, e)), Some(OperationPlan::Attention(plan))) => prepared(&e, &call(&e, plan), &values),
+        (Some((_, e)), Some(OperationPlan::Attention(plan))) => prepared(&call(&e, plan), &values),
         _ => values,
     };
     let views: Vec<(&str, &[f32])> = values

@@ -6,7 +6,7 @@ use planner::space::{Check, Constraint};
 use planner::{Assignment, AttentionExtents, Domain, Parameter, Refusal, Space, Value, Workload};
 
 use crate::attention::RULES;
-use crate::kernels::{Flash, Restart, Tiling};
+use crate::kernels::{Flash, Mask, Restart, Tiling};
 use crate::legal;
 use crate::machine::{BANK_ENTRIES, Machine, PART, STAGING_BYTES, VECTOR, WORD};
 use crate::options::KohakuOptions;
@@ -81,7 +81,7 @@ pub fn space(workload: &Workload, options: &KohakuOptions) -> Result<Space, Refu
             "blocks of 32 elements of one step along the summed axis",
         );
         at += 3;
-        if attention.is_some() {
+        if let Some((_, e)) = attention {
             add(operation, "part", list(PARTS), "elements of one vector instance");
             let rescales = Domain::List(plan::rescale_words(options.fixed_max));
             add(operation, "rescale", rescales, "where the running result is rescaled");
@@ -100,6 +100,15 @@ pub fn space(workload: &Workload, options: &KohakuOptions) -> Result<Space, Refu
                 "parts of the keys with a maximum, a sum and a result of their own, merged at the end",
             );
             at += 5;
+            if masked(&e) {
+                add(
+                    operation,
+                    "mask",
+                    Domain::List(plan::mask_words()),
+                    "the table that masks keys: ones, or what is added",
+                );
+                at += 1;
+            }
         }
     }
     for (operation, first) in firsts {
@@ -209,6 +218,7 @@ fn neutral(e: &AttentionExtents) -> Flash {
         rescale: Restart::Accumulate,
         operands: Tier::Dram,
         temporaries: Tier::Dram,
+        mask: Mask::default(),
     };
     call(e, &plan)
 }
@@ -313,12 +323,20 @@ pub fn defaults(workload: &Workload, options: &KohakuOptions) -> Result<Assignme
             set("operands", Value::text("dram"));
             set("temporaries", Value::text("dram"));
             set("key_splits", number(1));
+            if masked(&e) {
+                set("mask", Value::text("ones"));
+            }
         }
         set("gm", number(tile.0));
         set("gn", number(tile.1));
         set("nk", number(tile.2));
     }
     space(workload, options)?.ordered(&plan)
+}
+
+/// Whether the default key block leaves a tail, or queries don't see all keys. (Legal key blocks are as wide as a value.)
+fn masked(e: &AttentionExtents) -> bool {
+    e.causal || !crate::work::extent(e.keys).is_multiple_of(default_block(e))
 }
 
 /// The key block of the width of a value, or the largest there is.

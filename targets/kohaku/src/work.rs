@@ -74,6 +74,7 @@ pub fn call(e: &AttentionExtents, plan: &AttentionPlan) -> Flash {
         nk: plan.tiling.nk,
         part: plan.tiling.part,
         restart: plan.rescale,
+        mask: plan.mask,
     }
 }
 

@@ -32,11 +32,7 @@ mod whatif;
 mod reference;
 
 /// Figures that are marked as reproduced and come out otherwise here, for a reason that stands in the table.
-const OTHERWISE: [&str; 3] = [
-    "VAE scale factor",
-    "layer flits near gm*gn<=TILES; at gm=2,gn=1",
-    "host round trips; link MB",
-];
+const OTHERWISE: [&str; 2] = ["VAE scale factor", "host round trips; link MB"];
 
 #[test]
 fn reproduced_figures_are_reproduced() {
@@ -70,8 +66,18 @@ fn reproduced_figures_are_reproduced() {
             counts["differs"],
             counts["not reproducible"]
         ],
-        [143, 8, 18, 8]
+        [145, 14, 11, 7]
     );
+}
+
+/// The page names no tile for its range of flits: the words beside the figure say which ones give it.
+#[test]
+fn two_tiles_give_the_published_range_of_flits() {
+    let tiles = (1..256).flat_map(|gm| (1..256).map(move |gn| (gm, gn)));
+    let giving: Vec<(usize, usize)> = tiles
+        .filter(|(gm, gn)| gm * gn <= 4096 && timings::layer_flits((*gm, *gn)) == (22, 26))
+        .collect();
+    assert_eq!(giving, [(51, 80), (102, 40)]);
 }
 
 #[test]
@@ -95,6 +101,45 @@ fn calls_of_sdxl_cost_what_the_reference_derives_in_published_prices() {
     ] {
         let (_, timing) = conversions::attention(heads, queries, keys);
         assert_eq!(timing.total(), expected, "{heads}x{queries}x{keys}");
+    }
+}
+
+/// Tiles, query blocks, parts and masks at 4 x 256 x 256 and 4 x 256 x 77, as the reference ran or derived them.
+#[test]
+fn other_geometries_cost_what_the_reference_says() {
+    use target_kohaku::kernels::{Flash, Mask, flash};
+    use target_kohaku::machine::{Machine, Prices};
+    use target_kohaku::timing::timing;
+    let priced = |call: &Flash| {
+        let compiled = target_kohaku::compile::compile(flash(call).expect("a legal call"), &Machine::default());
+        timing(&compiled.expect("a legal program"), Prices::Published)
+    };
+    let base = |call: &Flash| priced(call).matrix() + priced(call).vector();
+    let plain = Flash::published(4, 256, 256);
+    for (tile, total) in [
+        ((4, 4), 528_472),
+        ((1, 1), 659_168),
+        ((16, 4), 508_376),
+        ((16, 8), 500_184),
+        ((16, 16), 498_648),
+        ((8, 16), 504_792),
+        ((8, 4), 518_616),
+    ] {
+        assert_eq!(priced(&Flash { tile, ..plain }).total(), total, "{tile:?}");
+    }
+    for query_block in [64, 128] {
+        assert_eq!(base(&Flash { query_block, ..plain }), 285_696);
+    }
+    for (part, cycles) in [(1024, 124_672), (2048, 135_168), (4096, 156_160), (16_384, 282_112)] {
+        assert_eq!(base(&Flash { part, ..plain }), cycles, "{part}");
+    }
+    // A mask band costs 11 cycles for 16 elements: three operations on three operands, one of them a constant. Of what is
+    // added instead, 7.
+    for (query_block, cycles) in [(64, 171_008), (256, 121_600)] {
+        assert_eq!(timings::masked(query_block, Mask::Ones), cycles);
+        let span = (query_block * 64).min(8192);
+        let saved = cycles - timings::masked(query_block, Mask::Added);
+        assert_eq!(saved, 4 * (256 / query_block) * span / 16);
     }
 }
 

@@ -4,7 +4,7 @@ mod reference;
 
 use reference::{Case, graded};
 use target_kohaku::compile::compile;
-use target_kohaku::kernels::{self, Flash, Gelu, Norm, Padded, Restart, Tiling, flash};
+use target_kohaku::kernels::{self, Flash, Gelu, Mask, Norm, Padded, Restart, Tiling, flash};
 use target_kohaku::machine::{Machine, Prices};
 use target_kohaku::timing::timing;
 use target_kohaku::unit::{Grade, run};
@@ -84,6 +84,11 @@ fn attention_agrees_for_self_cross_padded_blocked_and_causal_calls() {
         Flash::published(2, 128, 128),
         plain,
         Flash { keys: 77, ..plain },
+        Flash {
+            keys: 77,
+            mask: Mask::Added,
+            ..plain
+        },
         Flash {
             query_block: 32,
             ..plain

@@ -1,5 +1,7 @@
 //! Figures about errors. Operands of the published runs are not recorded: what agrees is the size.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 use target_kohaku::compile::compile;
 use target_kohaku::kernels::{self, Flash, Gelu, Norm, Padded};
@@ -35,55 +37,76 @@ fn short(x: f64) -> f64 {
     format!("{x:.2e}").parse().unwrap_or(x)
 }
 
+/// Spread of the scores of the attention that is graded.
+const SCORES: f64 = 0.25;
+
 pub(crate) fn find(figure: &Figure) -> Option<Found> {
-    Some(Found::Alike(match figure.name.as_str() {
-        "LayerNorm m=16 D=640 p50,p99,max" => three(graded(&norm(16, 640, false))),
-        "LayerNorm m=16 D=1280 p50,p99,max" => three(graded(&norm(16, 1280, false))),
-        "GroupNorm max at 40,960/81,920/163,840" => {
-            json!([40_960, 81_920, 163_840].map(|elements| short(graded(&norm(2, elements, true)).max)))
-        }
+    let skip =
+        "with inputs of a tenth of the rest: a skip as large as the rest raises the peak and has no error of its own";
+    let (value, note) = match figure.name.as_str() {
+        "LayerNorm m=16 D=640 p50,p99,max" => (three(graded(&norm(16, 640, false))), ""),
+        "LayerNorm m=16 D=1280 p50,p99,max" => (three(graded(&norm(16, 1280, false))), ""),
+        "GroupNorm max at 40,960/81,920/163,840" => (
+            json!([40_960, 81_920, 163_840].map(|elements| short(graded(&norm(2, elements, true)).max))),
+            "",
+        ),
         "GroupNorm max at mean 64 sigma" => {
             let n = Norm::wide(2, 40_960, 1e-5, false);
-            json!(short(graded(&Case::shifted_norm(n, 64.0)).max))
+            (json!(short(graded(&Case::shifted_norm(n, 64.0)).max)), "")
         }
         "softmax 77 rows sum to 1 within; padded columns" => {
             return Some(Found::Other(
                 seventy_seven(),
-                "the sum is stored as float16 (2^-12 of it) before it divides; operands of the published run are not recorded",
+                "the sum is stored as float16 before it divides, which moves a row by up to 2^-11 (4.9e-4): few rows are \
+                 within 1e-4; operands and rows of the published run are not recorded",
             ));
         }
-        "softmax 2x16384 p50,p99,max" => three(graded(&Case::wide_softmax(2, 16_384, 16_384))),
+        "softmax 2x16384 p50,p99,max" => (three(graded(&Case::wide_softmax(2, 16_384, 16_384))), ""),
         "conv2d 16x16x32->32 peak-rel max" => {
             let plane = Padded {
                 plane: [16, 16, 32],
                 channels: 32,
                 step: 1,
             };
-            json!(short(graded(&Case::convolution(plane)).max))
+            (json!(short(graded(&Case::convolution(plane)).max)), "")
         }
         "mlp peak-rel p50,max" => {
             let g = graded(&Case::mlp(64, [256, 256, 256]));
-            json!([short(g.p50), short(g.max)])
+            (json!([short(g.p50), short(g.max)]), "")
         }
-        "flash demo grade" => json!(short(graded(&Case::attention(Flash::published(4, 128, 128))).max)),
-        "silu, gelu" => json!(activations()),
-        "norm over padded plane 8x8x1024 p50,max,>10%" => padded(),
-        "geglu halves swapped p50, >10%" => swapped(),
+        "flash demo grade" => (
+            json!(short(
+                graded(&Case::spread_attention(Flash::published(4, 128, 128), SCORES)).max
+            )),
+            "scores have a standard deviation of 0.25; at 1 it is 4.0e-2, as a few large weights then take the seven bits of \
+             their block from the others",
+        ),
+        "silu, gelu" => (json!(activations()), ""),
+        "norm over padded plane 8x8x1024 p50,max,>10%" => (padded(), ""),
+        "geglu halves swapped p50, >10%" => (swapped(), ""),
         "head split bit-identical to wide projection + permute" => return Some(Found::Value(json!(identical()))),
         "repeated() defect: elements unwritten of 2048 with a 512 table" => {
             return Some(Found::Never(
                 "a defect of the published source; repeated tables have one instance here",
             ));
         }
-        "E[x^2]-E[x]^2 variance low at group 8192, 64 sigma"
-        | "group_stats at 163,840: mean, variance, without spread" => {
-            return Some(Found::Never("kernels that the page argues against; not built here"));
+        "E[x^2]-E[x]^2 variance low at group 8192, 64 sigma" => {
+            return Some(Found::Never(
+                "a kernel that the page argues against, whose order of summing it does not give: one step of a lane at 64^2 \
+                 is 2^-3, 12.5 % of the variance",
+            ));
         }
-        "ResnetBlock2D 320: p50,p99,max,>1%,>10%" => five(blocks::RESNET.grade),
-        "ResnetBlock2D 320->640" => five(blocks::WIDE.grade),
-        "down block" => five(blocks::DOWN.grade),
+        "group_stats at 163,840: mean, variance, without spread" => {
+            return Some(Found::Never(
+                "a kernel that the page argues against; neither its passes nor what errors are relative to are published",
+            ));
+        }
+        "ResnetBlock2D 320: p50,p99,max,>1%,>10%" => (five(blocks::RESNET.grade), skip),
+        "ResnetBlock2D 320->640" => (five(blocks::WIDE.grade), skip),
+        "down block" => (five(blocks::DOWN.grade), skip),
         _ => return None,
-    }))
+    };
+    Some(Found::Alike(value, note))
 }
 
 fn seventy_seven() -> Value {
@@ -135,37 +158,32 @@ fn activations() -> [f64; 2] {
     ]
 }
 
-/// 32 channels of the padded 8 x 8 plane taken for a group: the mean divides by the padding too.
+/// 32 channels of the padded 8 x 8 plane taken for a group: the mean divides by the padding too. Gain and shift are those of
+/// all norms here.
 fn padded() -> Value {
     let (groups, plane) = (32, 100);
     let n = Norm::wide(groups, 32 * plane, 1e-5, false);
     let inside = |position: usize| (1..9).contains(&(position / 10)) && (1..9).contains(&(position % 10));
-    let count = n.rows() * n.width;
-    let values = Random::new(4, "plane").normal(count, 1.0);
-    let x: Vec<f32> = (0..count)
-        .map(|i| if inside(i / 32 % plane) { values[i] } else { 0.0 })
-        .collect();
-    let (gain, shift) = (vec![1.0; count], vec![0.0; count]);
-    let compiled = compile(kernels::norm(&n), &Machine::default()).expect("a legal program");
-    let inputs: [(&str, &[f32]); 3] = [("x", &x), ("gain", &gain), ("shift", &shift)];
-    let y = run(&compiled, &inputs)
-        .expect("a run")
-        .outputs
-        .remove("y")
-        .unwrap_or_default();
+    let mut case = Case::norm(n);
+    for (name, values) in &mut case.inputs {
+        let outside = |i: &usize| name == "x" && !inside(i / 32 % plane);
+        (0..values.len()).filter(outside).for_each(|i| values[i] = 0.0);
+    }
+    let inputs: BTreeMap<&str, &[f32]> = case.views().into_iter().collect();
+    let [x, gain, shift] = ["x", "gain", "shift"].map(|name| inputs[name]);
+    let y = case.run().remove("y").unwrap_or_default();
     let (mut result, mut reference) = (Vec::new(), Vec::new());
     for (group, values) in x.chunks(32 * plane).enumerate() {
-        let real: Vec<f64> = (0..values.len())
-            .filter(|i| inside(i / 32))
-            .map(|i| f64::from(values[i]))
-            .collect();
+        let own = || (0..values.len()).filter(|i| inside(i / 32));
+        let real: Vec<f64> = own().map(|i| f64::from(values[i])).collect();
         let mean = real.iter().sum::<f64>() / real.len() as f64;
         let variance = real.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / real.len() as f64;
-        let at = (0..values.len())
-            .filter(|i| inside(i / 32))
-            .map(|i| y[group * 32 * plane + i]);
-        result.extend(at);
-        reference.extend(real.iter().map(|x| (x - mean) / (variance + 1e-5).sqrt()));
+        for (i, x) in own().zip(real) {
+            let at = group * 32 * plane + i;
+            result.push(y[at]);
+            let normal = (x - mean) / (variance + 1e-5).sqrt();
+            reference.push(normal * f64::from(gain[at]) + f64::from(shift[at]));
+        }
     }
     grade(&result, &reference).map_or(Value::Null, |g| json!([short(g.p50), short(g.max), short(g.past_10)]))
 }

@@ -33,8 +33,10 @@ pub(crate) enum Found {
     Value(Value),
     /// Computed, and known to be another value, for this reason.
     Other(Value, &'static str),
-    /// Computed with operands of its own: only the size can agree.
-    Alike(Value),
+    /// Computed by this crate with a choice that the page leaves open, which the words name.
+    Noted(Value, &'static str),
+    /// Computed with operands of its own: only the size can agree. What is known of them.
+    Alike(Value, &'static str),
     /// Not to be had from a model, for this reason.
     Never(&'static str),
 }

@@ -319,10 +319,9 @@ pub(crate) fn find(figure: &Figure) -> Option<Found> {
         "VAE scale factor" => Some(Found::Never(
             "a constant of the network's configuration, from which nothing follows here",
         )),
-        "host moves: resnet, resnet wide, down block; load-time; per call" => Some(Found::Other(
-            crate::blocks::moves(),
-            "one more for each residual block: its skip is spread over the rows of the padded plane, on which sums are formed",
-        )),
+        "host moves: resnet, resnet wide, down block; load-time; per call" => {
+            Some(Found::Value(crate::blocks::moves()))
+        }
         name => row_of_table(&sdxl, name)
             .or_else(|| sum(&sdxl, name))
             .or_else(|| shape(&sdxl, name))

@@ -1,7 +1,7 @@
 //! Blocks of SDXL as calls. Values that come from outside are asked for by name and count.
 
 use super::{Call, Picked, Source};
-use crate::kernels::{self, Flash, Gelu, LOWEST, Norm, Padded, Tiling, flash};
+use crate::kernels::{self, Flash, Gelu, Norm, Padded, Tiling, flash};
 use crate::layout::Shape;
 use crate::machine::PART;
 use crate::program::{Expr, Program, Role};
@@ -38,34 +38,11 @@ fn add(rows: usize, columns: usize) -> Program {
     program
 }
 
-/// Where pixels of a plane of `side x side` stand: one behind the other, or in the rows that a convolution leaves.
-#[derive(Debug, Clone, Copy)]
-enum Pixels {
-    Raster(usize),
-    Spread(Padded),
-}
-
-impl Pixels {
-    fn row(self, pixel: usize) -> usize {
-        match self {
-            Self::Raster(_) => pixel,
-            Self::Spread(c) => pixel / c.result().1 * c.row() + pixel % c.result().1,
-        }
-    }
-
-    fn count(self) -> usize {
-        match self {
-            Self::Raster(count) => count,
-            Self::Spread(c) => c.result().0 * c.result().1,
-        }
-    }
-}
-
 /// Groups of channels one behind the other, each as its channels' planes, from pixels with all channels.
-fn gathered(pixels: Pixels, channels: usize) -> Picked {
-    let planes = (0..channels).flat_map(|channel| (0..pixels.count()).map(move |pixel| (channel, pixel)));
+fn gathered(pixels: usize, channels: usize) -> Picked {
+    let planes = (0..channels).flat_map(|channel| (0..pixels).map(move |pixel| (channel, pixel)));
     planes
-        .map(|(channel, pixel)| Some(pixels.row(pixel) * channels + channel))
+        .map(|(channel, pixel)| Some(pixel * channels + channel))
         .collect()
 }
 
@@ -75,24 +52,20 @@ fn scattered(pixels: usize, channels: usize) -> Picked {
     each.map(Some).collect()
 }
 
-/// Pixels one behind the other, from the rows that a convolution leaves.
+/// Pixels one behind the other, from the rows that a convolution leaves: those of the padded plane stand between them.
 fn compact(c: Padded) -> Picked {
-    let pixels = Pixels::Spread(c);
-    let each = (0..pixels.count()).flat_map(|pixel| (0..c.channels).map(move |channel| (pixel, channel)));
-    each.map(|(pixel, channel)| Some(pixels.row(pixel) * c.channels + channel))
+    let (height, width) = c.result();
+    let row = |pixel: usize| pixel / width * c.row() + pixel % width;
+    let each = (0..height * width).flat_map(|pixel| (0..c.channels).map(move |channel| (pixel, channel)));
+    each.map(|(pixel, channel)| Some(row(pixel) * c.channels + channel))
         .collect()
 }
 
 /// A residual block on a plane of `side x side`: group norm and `SiLU`, convolution, the embedding (given, one row for each
 /// channel), again norm and convolution, and the skip: the input itself, or, where the channels change, what a 1 x 1
-/// convolution outside of the block gives. `before` is the call before it with how its pixels stand.
-fn residual(
-    prefix: &str,
-    side: usize,
-    [from, to]: [usize; 2],
-    before: Option<(&str, Padded)>,
-    give: Give,
-) -> Vec<Call> {
+/// convolution outside of the block gives. Sums are formed over pixels one behind the other, as the input and the result
+/// stand. `before` is the call before it.
+fn residual(prefix: &str, side: usize, [from, to]: [usize; 2], before: Option<&str>, give: Give) -> Vec<Call> {
     let own = |name: &str| format!("{prefix}{name}");
     let pixels = side * side;
     let plane = |channels: usize, out: usize| Padded {
@@ -110,36 +83,25 @@ fn residual(
             .collect();
         Source::Given(table)
     };
-    let input = |map: &dyn Fn(Pixels) -> Picked| {
-        if let Some((name, c)) = before {
-            return Source::Picked(name.to_owned(), map(Pixels::Spread(c)));
-        }
-        Source::Laid(give(&own("x"), pixels * from), map(Pixels::Raster(pixels)))
-    };
     let weights = |name: &str, c: &Padded| Source::Given(give(&own(name), c.channels * 9 * c.plane[2]));
-    let rows = first.rows();
     let embedding = give(&own("embedding"), to);
-    let embedding = (0..rows).flat_map(|_| embedding.iter().copied()).collect();
-    // The rows that a convolution leaves, from pixels as they stand.
-    let spread = |stand: Pixels| {
-        let mut spread: Picked = vec![None; rows * to];
-        for pixel in 0..pixels {
-            let (row, at) = (Pixels::Spread(second).row(pixel), stand.row(pixel));
-            (0..to).for_each(|channel| spread[row * to + channel] = Some(at * to + channel));
-        }
-        spread
-    };
-    let skip = if from == to {
-        input(&spread)
-    } else {
-        Source::Laid(give(&own("skip"), pixels * to), spread(Pixels::Raster(pixels)))
+    let embedding = (0..pixels).flat_map(|_| embedding.iter().copied()).collect();
+    let input = || give(&own("x"), pixels * from);
+    let gathered_input = before.map_or_else(
+        || Source::Laid(input(), gathered(pixels, from)),
+        |name| Source::Picked(name.to_owned(), gathered(pixels, from)),
+    );
+    let skip = match before {
+        _ if from != to => Source::Given(give(&own("skip"), pixels * to)),
+        Some(name) => whole(name),
+        None => Source::Given(input()),
     };
     vec![
         call(
             &own("norm1"),
             kernels::norm(&norm(from)),
             vec![
-                ("x", input(&|stand| gathered(stand, from))),
+                ("x", gathered_input),
                 ("gain", tables("gain1", from)),
                 ("shift", tables("shift1", from)),
             ],
@@ -154,17 +116,17 @@ fn residual(
         ),
         call(
             &own("embedded"),
-            add(rows, to),
-            vec![("a", whole(&own("conv1"))), ("b", Source::Given(embedding))],
+            add(pixels, to),
+            vec![
+                ("a", Source::Picked(own("conv1"), compact(first))),
+                ("b", Source::Given(embedding)),
+            ],
         ),
         call(
             &own("norm2"),
             kernels::norm(&norm(to)),
             vec![
-                (
-                    "x",
-                    Source::Picked(own("embedded"), gathered(Pixels::Spread(first), to)),
-                ),
+                ("x", Source::Picked(own("embedded"), gathered(pixels, to))),
                 ("gain", tables("gain2", to)),
                 ("shift", tables("shift2", to)),
             ],
@@ -179,32 +141,31 @@ fn residual(
         ),
         call(
             &own("sum"),
-            add(rows, to),
-            vec![("a", whole(&own("conv2"))), ("b", skip)],
+            add(pixels, to),
+            vec![("a", Source::Picked(own("conv2"), compact(second))), ("b", skip)],
         ),
     ]
 }
 
-/// A residual block of `from` to `to` channels; its result stands in the rows that a convolution leaves.
+/// A residual block of `from` to `to` channels; its result is pixels one behind the other.
 pub fn resnet(side: usize, channels: [usize; 2], give: Give) -> Vec<Call> {
     residual("", side, channels, None, give)
 }
 
-/// Two residual blocks and a convolution with step 2.
+/// Two residual blocks and a convolution with step 2, whose result stands in the rows that it leaves.
 pub fn down(side: usize, channels: usize, give: Give) -> Vec<Call> {
-    let plane = |step| Padded {
+    let mut calls = residual("first-", side, [channels; 2], None, give);
+    calls.extend(residual("second-", side, [channels; 2], Some("first-sum"), give));
+    let plane = Padded {
         plane: [side, side, channels],
         channels,
-        step,
+        step: 2,
     };
-    let mut calls = residual("first-", side, [channels; 2], None, give);
-    let second = residual("second-", side, [channels; 2], Some(("first-sum", plane(1))), give);
-    calls.extend(second);
     calls.push(call(
         "down",
-        kernels::convolution(&plane(2), Tiling::default()),
+        kernels::convolution(&plane, Tiling::default()),
         vec![
-            ("x", Source::Picked("second-sum".to_owned(), compact(plane(1)))),
+            ("x", whole("second-sum")),
             ("w", Source::Given(give("w-down", channels * 9 * channels))),
         ],
     ));
@@ -296,10 +257,7 @@ pub fn transformer(t: &Transformer, give: Give) -> Result<Vec<Call>, Refusal> {
             ("k", whole(&own("k"))),
             ("v", whole(&own("v"))),
         ];
-        if keys < padded {
-            let mask = (0..f.query_block * f.block).map(|at| if at % f.block < keys % f.block { 0.0 } else { LOWEST });
-            inputs.push(("mask", Source::Given(mask.collect())));
-        }
+        inputs.extend(f.mask_table().map(|table| ("mask", Source::Given(table))));
         calls.push(call(&own("attention"), flash(&f)?, inputs));
         calls.push(call(
             &own("join"),

@@ -19,6 +19,17 @@ pub enum Restart {
     Fixed,
 }
 
+/// How keys that a query may not see are kept out of its row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum Mask {
+    /// A table of ones and zeros, `s + (m c - c)`: three operations on three operands, which is what the published kernel's
+    /// band takes (11 cycles for 16 elements).
+    #[default]
+    Ones,
+    /// A table of what is added, zero or [`LOWEST`]: one operation on two operands, 7 cycles.
+    Added,
+}
+
 /// An attention call. Queries come scaled by `log2(e) / sqrt(Dqk)`; values come transposed, `[Dv][keys]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Flash {
@@ -51,6 +62,8 @@ pub struct Flash {
     pub part: usize,
     /// Where the rescaling is computed.
     pub restart: Restart,
+    /// How keys are masked, where some are.
+    pub mask: Mask,
 }
 
 impl Flash {
@@ -72,7 +85,34 @@ impl Flash {
             nk: 2,
             part: PART,
             restart: Restart::Accumulate,
+            mask: Mask::Ones,
         }
+    }
+
+    /// Whether a query does not see all keys.
+    #[must_use]
+    pub fn masked(&self) -> bool {
+        self.causal || self.keys < self.padded_keys
+    }
+
+    /// The table that the program reads as `mask`, `query_block` x `block`; none where nothing is masked.
+    #[must_use]
+    pub fn mask_table(&self) -> Option<Vec<f32>> {
+        let (seen, unseen) = match self.mask {
+            Mask::Ones => (1.0, 0.0),
+            Mask::Added => (0.0, LOWEST),
+        };
+        let tail = self.keys % self.block.max(1);
+        let sees = |row: usize, column: usize| if self.causal { column <= row } else { column < tail };
+        let cell = |at: usize| {
+            if sees(at / self.block, at % self.block) {
+                seen
+            } else {
+                unseen
+            }
+        };
+        self.masked()
+            .then(|| (0..self.query_block * self.block).map(cell).collect())
     }
 
     /// Key blocks of one pass over all keys.
@@ -109,8 +149,9 @@ pub fn flash(f: &Flash) -> Result<Program, Refusal> {
     let q = program.buffer("q", Role::Input, f.heads, square(f.queries, f.width));
     let k = program.buffer("k", Role::Input, f.heads, square(f.padded_keys, f.width));
     let v = program.buffer("v", Role::Input, f.heads, square(f.value_width, f.padded_keys));
-    let masked = f.keys < f.padded_keys || f.causal;
-    let mask = masked.then(|| program.buffer("mask", Role::Input, 1, square(f.query_block, f.block)));
+    let mask = f
+        .masked()
+        .then(|| program.buffer("mask", Role::Input, 1, square(f.query_block, f.block)));
     let o = program.buffer("o", Role::Output, f.heads, square(f.queries, f.value_width));
     let mut temporary =
         |name: &str, columns| program.buffer(name, Role::Temporary, f.heads, square(f.query_block, columns));
@@ -219,7 +260,14 @@ fn score(program: &mut Program, f: &Flash, call: &Call, q: BufferId, k: BufferId
 }
 
 fn add_mask(program: &mut Program, f: &Flash, call: &Call, mask: BufferId) {
-    let masked = Expr::read(call.scores).plus(Expr::read(mask));
+    let (scores, mask) = (Expr::read(call.scores), Expr::read(mask));
+    let masked = match f.mask {
+        Mask::Ones => {
+            let lowest = Expr::constant(-LOWEST);
+            scores.plus(mask.times(lowest.clone()).minus(lowest))
+        }
+        Mask::Added => scores.plus(mask),
+    };
     program.stage("mask", vector(f, f.block, vec![set(call.scores, masked)]));
 }
 

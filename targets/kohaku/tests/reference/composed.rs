@@ -1,15 +1,109 @@
-//! Float64 references of whole blocks.
+//! Whole blocks as calls, with inputs and float64 references.
 
 use std::collections::BTreeMap;
 
-use target_kohaku::composed::blocks::{GROUPS, Transformer};
-use target_kohaku::kernels::Gelu;
-use target_kohaku::unit::Random;
+use target_kohaku::composed::Call;
+use target_kohaku::composed::blocks::{self, GROUPS, Transformer};
+use target_kohaku::kernels::{Gelu, Padded};
+use target_kohaku::unit::{Grade, Random, grade};
 
 use super::{gelu, silu};
 
+/// A block, what it should give, and how its result stands.
+pub struct Block {
+    /// Its calls.
+    pub calls: Vec<Call>,
+    reference: Vec<f64>,
+    /// The convolution that comes last, whose rows hold more than pixels.
+    last: Option<Padded>,
+}
+
+/// Side of the planes.
+const SIDE: usize = 8;
+
+/// Norms do not see how large their input is, but a skip as large as the rest raises the peak that errors are relative to,
+/// without an error of its own: inputs are a tenth of the rest (a root of this many terms).
+const SMALL: usize = 100;
+
+impl Block {
+    /// A residual block on 8 x 8 pixels.
+    pub fn resnet([from, to]: [usize; 2]) -> Self {
+        let fans = BTreeMap::from([("x", SMALL), ("skip", SMALL), ("w1", 9 * from), ("w2", 9 * to)]);
+        let give = |name: &str, count: usize| give(name, count, &fans);
+        Self {
+            calls: blocks::resnet(SIDE, [from, to], &give),
+            reference: resnet(SIDE, [from, to], &give),
+            last: None,
+        }
+    }
+
+    /// Two residual blocks of so many channels on 8 x 8 pixels, and a convolution with step 2.
+    pub fn down(channels: usize) -> Self {
+        let weights = ["first-w1", "first-w2", "second-w1", "second-w2", "w-down"];
+        let mut fans: BTreeMap<&str, usize> = weights.into_iter().map(|name| (name, 9 * channels)).collect();
+        fans.insert("first-x", SMALL);
+        let give = |name: &str, count: usize| give(name, count, &fans);
+        Self {
+            calls: blocks::down(SIDE, channels, &give),
+            reference: down(SIDE, channels, &give),
+            last: Some(Padded {
+                plane: [SIDE, SIDE, channels],
+                channels,
+                step: 2,
+            }),
+        }
+    }
+
+    /// A transformer block.
+    pub fn transformer(t: &Transformer) -> Self {
+        let names = [
+            "self-w-k",
+            "self-w-v",
+            "self-w-o",
+            "cross-w-k",
+            "cross-w-v",
+            "cross-w-o",
+            "w0",
+            "w1",
+        ];
+        let mut fans: BTreeMap<&str, usize> = names.into_iter().map(|name| (name, t.width)).collect();
+        // Queries come scaled by log2(e) / 8, whose square is one over 30.7.
+        let queries = t.width * 31;
+        fans.extend([("self-w-q", queries), ("cross-w-q", queries), ("w-down", t.hidden)]);
+        let give = |name: &str, count: usize| give(name, count, &fans);
+        Self {
+            calls: blocks::transformer(t, &give).unwrap(),
+            reference: transformer(t, &give),
+            last: None,
+        }
+    }
+
+    /// Grades what the calls gave.
+    pub fn grade(&self, result: &[f32]) -> Grade {
+        let Some(c) = self.last else {
+            return grade(result, &self.reference).unwrap();
+        };
+        let (h, w) = c.result();
+        let pixel = |y: usize, x: usize| &result[(y * c.row() + x) * c.channels..][..c.channels];
+        let pixels: Vec<f32> = (0..h)
+            .flat_map(|y| (0..w).flat_map(move |x| pixel(y, x).to_vec()))
+            .collect();
+        grade(&pixels, &self.reference).unwrap()
+    }
+}
+
+/// The transformer block of the report: 128 tokens, 4 heads, a context of 77.
+pub const SMALL_TRANSFORMER: Transformer = Transformer {
+    tokens: 128,
+    width: 256,
+    heads: 4,
+    context: 77,
+    context_width: 256,
+    hidden: 1024,
+};
+
 /// Values by name: activations are normal, weights of a sum of `k` are scaled by its root.
-pub fn give(name: &str, count: usize, fan: &BTreeMap<&str, usize>) -> Vec<f32> {
+fn give(name: &str, count: usize, fan: &BTreeMap<&str, usize>) -> Vec<f32> {
     let own = name.rsplit('-').next().unwrap_or(name);
     let scale = fan.get(name).map_or(1.0, |k| 1.0 / (*k as f64).sqrt());
     let mut values = Random::new(4, name).normal(count, scale * if own.starts_with("shift") { 0.1 } else { 1.0 });
@@ -19,32 +113,6 @@ pub fn give(name: &str, count: usize, fan: &BTreeMap<&str, usize>) -> Vec<f32> {
         }
     }
     values
-}
-
-/// A block of 128 tokens with what the weights of its sums are scaled by.
-pub fn small_transformer() -> (Transformer, BTreeMap<&'static str, usize>) {
-    let t = Transformer {
-        tokens: 128,
-        width: 256,
-        heads: 4,
-        context: 77,
-        context_width: 256,
-        hidden: 1024,
-    };
-    let names = [
-        "self-w-k",
-        "self-w-v",
-        "self-w-o",
-        "cross-w-k",
-        "cross-w-v",
-        "cross-w-o",
-        "w0",
-        "w1",
-    ];
-    let mut fans: BTreeMap<&str, usize> = names.into_iter().map(|name| (name, 256)).collect();
-    // Queries come scaled by log2(e) / 8, whose square is one over 30.7.
-    fans.extend([("self-w-q", 256 * 31), ("cross-w-q", 256 * 31), ("w-down", 1024)]);
-    (t, fans)
 }
 
 fn wide(values: &[f32]) -> Vec<f64> {
@@ -125,13 +193,13 @@ fn residual(prefix: &str, x: &[f64], side: usize, [from, to]: [usize; 2], give: 
 }
 
 /// A residual block, pixels one behind the other.
-pub fn resnet(side: usize, channels: [usize; 2], give: Values) -> Vec<f64> {
+fn resnet(side: usize, channels: [usize; 2], give: Values) -> Vec<f64> {
     let x = wide(&give("x", side * side * channels[0]));
     residual("", &x, side, channels, give)
 }
 
 /// Two of them and a convolution with step 2.
-pub fn down(side: usize, channels: usize, give: Values) -> Vec<f64> {
+fn down(side: usize, channels: usize, give: Values) -> Vec<f64> {
     let x = wide(&give("first-x", side * side * channels));
     let first = residual("first-", &x, side, [channels; 2], give);
     let second = residual("second-", &first, side, [channels; 2], give);
@@ -145,7 +213,7 @@ pub fn down(side: usize, channels: usize, give: Values) -> Vec<f64> {
 }
 
 /// A transformer block.
-pub fn transformer(t: &Transformer, give: Values) -> Vec<f64> {
+fn transformer(t: &Transformer, give: Values) -> Vec<f64> {
     let (m, d) = (t.tokens, t.width);
     let get = |name: &str, count: usize| wide(&give(name, count));
     let affine = |name: &str, x: &[f64]| -> Vec<f64> {

@@ -17,7 +17,7 @@ pub mod composed;
 use std::collections::BTreeMap;
 
 use target_kohaku::compile::compile;
-use target_kohaku::kernels::{self, Flash, Gelu, LOWEST, Norm, Padded, Tiling, flash};
+use target_kohaku::kernels::{self, Flash, Gelu, Norm, Padded, Tiling, flash};
 use target_kohaku::machine::Machine;
 use target_kohaku::program::Program;
 use target_kohaku::unit::{Grade, Random, grade, run};
@@ -214,7 +214,7 @@ impl Case {
 
     /// Rows of `columns`, of which the first `real` count.
     pub fn wide_softmax(rows: usize, columns: usize, real: usize) -> Self {
-        let x = normal("x", rows * columns, 2.0);
+        let x = normal("x", rows * columns, 1.0);
         let y = soft(&x, columns, real);
         let mut inputs = vec![("x", x)];
         if real < columns {
@@ -328,8 +328,13 @@ impl Case {
     }
 
     pub fn attention(f: Flash) -> Self {
+        Self::spread_attention(f, 1.0)
+    }
+
+    /// Scores have this standard deviation.
+    pub fn spread_attention(f: Flash, scores: f64) -> Self {
         let to_log2 = std::f64::consts::LOG2_E / (f.width as f64).sqrt();
-        let q: Vec<f32> = normal("q", f.heads * f.queries * f.width, to_log2);
+        let q: Vec<f32> = normal("q", f.heads * f.queries * f.width, scores * to_log2);
         let k = normal("k", f.heads * f.padded_keys * f.width, 1.0);
         let v = normal("v", f.heads * f.value_width * f.padded_keys, 1.0);
         let mut o = Vec::new();
@@ -353,15 +358,7 @@ impl Case {
             }
         }
         let mut inputs = vec![("q", q), ("k", k), ("v", v)];
-        if f.causal || f.keys < f.padded_keys {
-            let tail = f.keys % f.block;
-            let mask = (0..f.query_block * f.block).map(|i| {
-                let (row, column) = (i / f.block, i % f.block);
-                let seen = if f.causal { column <= row } else { column < tail };
-                if seen { 0.0 } else { LOWEST }
-            });
-            inputs.push(("mask", mask.collect()));
-        }
+        inputs.extend(f.mask_table().map(|table| ("mask", table)));
         Self::new(flash(&f).unwrap(), inputs, BTreeMap::from([("o".to_owned(), o)]))
     }
 }
