@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use coordinator::ExitCode;
 use planner::network::{Inventory, Layer, Network, chains};
 use serde::Serialize;
-use target_api::{Configured, Options, Price, Status, Support};
+use target_api::{Configured, Facility, Options, Price, Status, Support};
 
 use super::show::{grouped, heading, left_out, short};
 use super::spreadsheet;
@@ -25,6 +25,8 @@ pub(super) struct Against {
     pub(super) rows: Vec<Row>,
     /// Share of the network's multiplications by what becomes of them, chains not counted twice.
     macs_by_status: BTreeMap<Status, u128>,
+    /// What the machine has besides operations, and what this network could do with it.
+    facilities: Vec<Facility>,
 }
 
 /// One distinct layer, or layers that follow one another and may be computed together.
@@ -99,7 +101,13 @@ pub(super) fn against(network: &Network, inventory: &Inventory, target: &dyn Con
             .then_with(|| a.support.status.cmp(&b.support.status))
             .then_with(|| b.macs_all.cmp(&a.macs_all))
     });
+    let layers: Vec<(Layer, u128)> = inventory
+        .shapes
+        .iter()
+        .map(|shape| (shape.layer.clone(), shape.times))
+        .collect();
     Ok(Against {
+        facilities: target.facilities(&layers),
         target: target.target().to_owned(),
         unit: target.objective().unit,
         rows,
@@ -128,6 +136,12 @@ fn word(choice: &impl Serialize) -> String {
         Ok(serde_json::Value::String(word)) => word,
         _ => String::new(),
     }
+}
+
+/// The words of an answer, behind the rule that they are about.
+fn in_words(support: &Support) -> String {
+    let rule = support.rule.as_ref();
+    rule.map_or_else(|| support.words.clone(), |rule| format!("`{rule}`: {}", support.words))
 }
 
 impl Against {
@@ -169,11 +183,6 @@ impl Against {
             "what would unlock most first; all passes",
         );
         let rows = self.rows.iter().take(most).map(|row| {
-            let rule = row
-                .support
-                .rule
-                .as_ref()
-                .map_or_else(String::new, |rule| format!("`{rule}`: "));
             let price = row.unlocks_all.map(|all| format!("unlocks {}", short(all)));
             let price = price.or_else(|| row.cost_all.map(|all| format!("takes {}", short(all))));
             vec![
@@ -182,7 +191,7 @@ impl Against {
                 row.shape.clone(),
                 grouped(row.times),
                 price.unwrap_or_default(),
-                format!("{rule}{}", row.support.words),
+                in_words(&row.support),
             ]
         });
         let head = [
@@ -195,7 +204,33 @@ impl Against {
         ];
         print(&table(&head, rows.collect()));
         left_out(most, self.rows.len());
+        self.beside();
         self.orders();
+    }
+
+    /// What the machine has besides operations.
+    fn beside(&self) {
+        if self.facilities.is_empty() {
+            return;
+        }
+        heading("besides operations", "what this network could do with it; all passes");
+        let rows = self.facilities.iter().map(|facility| {
+            let own = &facility.support;
+            let unlocks = own
+                .unlocks
+                .as_ref()
+                .map_or_else(String::new, |price| short(price.value));
+            vec![
+                word(&own.status),
+                own.level.as_ref().map_or_else(String::new, word),
+                facility.name.clone(),
+                unlocks,
+                in_words(own),
+            ]
+        });
+        let unlocks = format!("{} it would save (modelled)", self.unit);
+        let head = ["status", "level", "what", &unlocks, "in the target's words"];
+        print(&table(&head, rows.collect()));
     }
 
     /// Byte orders by class, where the target has several.

@@ -27,6 +27,9 @@ body = [
   { op = "conv", height = 8, inputs = "width", outputs = "width" },
   { op = "conv", kernel = 1, height = 2048, inputs = 256, outputs = 256, bias = false },
   { op = "host", task = "read", bytes = 12 },
+  { op = "rearrange", form = "reshape", rows = "tokens", columns = "width" },
+  { op = "rearrange", form = "join-heads", rows = 1, columns = "width", parts = 4 },
+  { op = "rearrange", form = "split-heads", rows = "tokens", columns = "width", parts = 4 },
 ]
 "#;
 
@@ -184,6 +187,11 @@ fn a_target_is_asked_about_every_distinct_layer() {
             .unwrap()
             .contains("no workload kind of `ipu21` computes softmax")
     );
+    // Operands come row after row: what is one row, or only gets other extents, stays where it is.
+    assert_eq!(
+        ["reshape", "join-heads", "split-heads"].map(|class| of(class)["status"].clone()),
+        ["free", "free", "refused"]
+    );
     // What would unlock most stands first, and is what its products would take.
     let unlocks: Vec<f64> = rows(&held)
         .iter()
@@ -205,6 +213,38 @@ fn a_target_is_asked_about_every_distinct_layer() {
         .map(|n| n.as_u64().unwrap())
         .sum();
     assert_eq!(Some(shares), held["macs_all"].as_u64(), "chains are not counted twice");
+}
+
+#[test]
+fn kohaku_says_what_is_free_deleted_and_unreachable() {
+    let bench = Bench::new();
+    let held = bench.json(&["inventory", "sdxl", "--against", "kohaku", "--format", "json"]);
+    let of = |class: &str| -> Vec<&Value> { rows(&held).iter().filter(|row| row["class"] == class).collect() };
+    for (class, status) in [
+        ("concat", "free"),
+        ("slice", "free"),
+        ("split-heads", "deleted"),
+        ("join-heads", "deleted"),
+        ("transpose", "deleted"),
+        ("plane-to-tokens", "refused"),
+        ("embedding", "host"),
+        ("layer-norm", "supported"),
+    ] {
+        let own = of(class);
+        assert!(
+            !own.is_empty() && own.iter().all(|row| row["status"] == status),
+            "{class}: {own:?}"
+        );
+    }
+    let facilities = held["against"]["facilities"].as_array().unwrap();
+    let status = |name: &str| facilities.iter().find(|own| own["name"] == name).unwrap()["status"].clone();
+    assert_eq!(status("staging memory of the mesh"), "unreachable");
+    assert_eq!(status("staging memory of each unit"), "unreachable");
+    let (table, _) = bench.expect(0, &["inventory", "sdxl", "--against", "kohaku"]);
+    assert!(
+        table.contains("besides operations") && table.contains("`staging-address`"),
+        "{table}"
+    );
 }
 
 #[test]

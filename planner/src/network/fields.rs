@@ -209,7 +209,7 @@ pub static OPERATIONS: &[OperationAbout] = &[
     },
     OperationAbout {
         name: "rearrange",
-        about: "elements change places",
+        about: "elements change places; `parts`: heads that are split or joined, or slices in a whole row",
         fields: &[
             FieldAbout {
                 name: "form",
@@ -226,6 +226,7 @@ pub static OPERATIONS: &[OperationAbout] = &[
             },
             extent("rows"),
             extent("columns"),
+            extent_or("parts", 1),
         ],
     },
     OperationAbout {

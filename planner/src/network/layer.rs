@@ -124,8 +124,13 @@ pub enum Layer {
     },
     /// Rotary position embedding.
     Rotary { rows: u64, columns: u64 },
-    /// Elements change places.
-    Rearrange { form: Form, rows: u64, columns: u64 },
+    /// Elements change places; parts: heads, or slices of a whole row.
+    Rearrange {
+        form: Form,
+        rows: u64,
+        columns: u64,
+        parts: u64,
+    },
     /// Rows of a table, looked up.
     Embedding { entries: u64, columns: u64, rows: u64 },
     /// What stays on the host; bytes that cross.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::layer::{Layer, word};
+use super::layer::{Form, Layer, word};
 
 impl fmt::Display for Layer {
     /// Class and extents: `conv3x3 128x128 320 -> 320 stride 2 + bias`.
@@ -100,7 +100,21 @@ impl Layer {
             | Self::RmsNorm { rows, columns }
             | Self::Activation { rows, columns, .. }
             | Self::Rotary { rows, columns }
-            | Self::Rearrange { rows, columns, .. } => format!("{rows}x{columns}"),
+            | Self::Rearrange {
+                rows,
+                columns,
+                parts: 1,
+                ..
+            } => format!("{rows}x{columns}"),
+            Self::Rearrange {
+                form: Form::Slice,
+                rows,
+                columns,
+                parts,
+            } => format!("{rows}x{columns} of {}", columns.saturating_mul(*parts)),
+            Self::Rearrange {
+                rows, columns, parts, ..
+            } => format!("{rows}x{columns} of {parts} heads"),
             Self::Conv { .. } | Self::Linear { .. } | Self::Attention { .. } | Self::Mlp { .. } => self.extents(),
         }
     }

@@ -78,6 +78,26 @@ pub fn concatenated(parts: &[&dyn ByteOrder], whole: &dyn ByteOrder) -> bool {
     first == last && base == image.len()
 }
 
+/// Whether as many images of `part` as fill it, back to back, are the image of `whole`, where the parts are consecutive slices
+/// of its first axis.
+#[must_use]
+pub fn stacked(part: &dyn ByteOrder, whole: &dyn ByteOrder) -> bool {
+    let (own, image) = (part.image(), whole.image());
+    if own.is_empty() || part.extents().get(1..) != whole.extents().get(1..) {
+        return false;
+    }
+    let of_part = |(at, held): (usize, &[u32])| {
+        let first = at * part.elements();
+        let renamed = own.iter().map(|element| match *element {
+            PADDING => PADDING,
+            element => u32::try_from(element as usize + first).unwrap_or(PADDING),
+        });
+        held.iter().copied().eq(renamed)
+    };
+    let parts = whole.elements() / part.elements().max(1);
+    image.len() == parts * own.len() && image.chunks(own.len()).enumerate().all(of_part)
+}
+
 /// Whether the image of `slice`, the first entries of the last axis of `whole`, is the beginning of its image.
 #[must_use]
 pub fn is_prefix(slice: &dyn ByteOrder, whole: &dyn ByteOrder) -> bool {

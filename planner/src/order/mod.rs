@@ -12,7 +12,7 @@ mod repeated;
 mod tests;
 mod traits;
 
-pub use compare::{concatenated, differing, is_prefix, longest_run, whole_words};
+pub use compare::{concatenated, differing, is_prefix, longest_run, stacked, whole_words};
 pub use conv_entry::ConvEntry;
 pub use digits::{Digits, Level};
 pub use repeated::ChannelBias;

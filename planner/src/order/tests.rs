@@ -121,6 +121,19 @@ fn channels_lie_back_to_back_and_low_channels_are_a_prefix() {
 }
 
 #[test]
+fn rows_lie_back_to_back_where_they_fill_their_blocks() {
+    let entry = |rows| Digits::entry(8, 2, rows, 192);
+    assert!(stacked(&entry(64), &entry(640)), "heads of 64 are two fills each");
+    assert!(!stacked(&entry(72), &entry(1152)), "heads of 72 are padded");
+    assert!(!stacked(&entry(16), &entry(64)));
+    let flat = |rows| Digits::flat(rows, 10);
+    assert!(stacked(&flat(3), &flat(9)) && !stacked(&flat(2), &flat(9)));
+    assert!(!stacked(&Digits::flat(3, 5), &flat(9)), "rows are of one length");
+    let tiles = |rows| Digits::tile((rows / 32, 2), (8, 8), rows, 64);
+    assert!(stacked(&tiles(32), &tiles(96)));
+}
+
+#[test]
 fn a_channel_stands_in_all_rows_of_its_sub_tile() {
     let order = ChannelBias::new(2, 10);
     assert_eq!(order.size(), 64);

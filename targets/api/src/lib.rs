@@ -26,7 +26,7 @@ pub use estimate::{Estimate, Estimator, Moment, NoEstimate};
 pub use kernels::{Clock, KernelProfile, KernelSample};
 pub use machine::{Host, Machine, Tool, ToolSpec};
 pub use measurement::{Malformed, Measurement, NumericalError, Of, PeakProbe, Phase, Sample, Verdict};
-pub use network::{Level, OperandOrder, Price, Runs, Status, Support};
+pub use network::{Facility, Level, OperandOrder, Price, Runs, Status, Support};
 pub use pattern::SourcePattern;
 pub use round::{Limited, LockHolder, Places, ReportSpec, Round, RoundCaptured};
 pub use target::{

@@ -92,6 +92,16 @@ pub struct Support {
     pub runs: Option<Runs>,
 }
 
+/// What a machine has besides operations, or lacks, and what a network could do with it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Facility {
+    /// `staging memory of the mesh`.
+    pub name: String,
+    /// What becomes of it; prices are of all layers that were asked about, as often as they occur.
+    #[serde(flatten)]
+    pub support: Support,
+}
+
 /// A workload that computes an operation, for sweeps.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Runs {

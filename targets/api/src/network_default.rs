@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use planner::network::{Function, Layer};
+use planner::network::{Form, Function, Layer};
+use planner::order::{self, Digits, concatenated, differing, is_prefix};
 use planner::workloads::{KINDS, kind};
 use planner::{Refusal, Workload};
 
@@ -88,7 +89,7 @@ pub fn by_workload_kinds<C: Configured + ?Sized>(target: &C, layer: &Layer) -> S
         Layer::Attention { .. } => by_its_products(target, layer, attention(target, layer)),
         Layer::Conv { .. } => by_its_products(target, layer, no_kind(target, layer, Level::Kernel)),
         Layer::Concat { .. } | Layer::Rearrange { .. } | Layer::Upsample { .. } => {
-            no_kind(target, layer, Level::Compiler)
+            in_place(layer).unwrap_or_else(|| no_kind(target, layer, Level::Compiler))
         }
         _ => no_kind(target, layer, Level::Kernel),
     }
@@ -135,6 +136,64 @@ fn by_its_products<C: Configured + ?Sized>(target: &C, layer: &Layer, mut found:
         }
     }
     found
+}
+
+/// Operands of workload kinds come row after row: what leaves every element where it lies takes nothing.
+fn in_place(layer: &Layer) -> Option<Support> {
+    /// As many rows, columns and parts as show what any number does.
+    const SHOWN: u64 = 2;
+    let extent = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+    let flat = |rows: u64, columns: u64| Digits::flat(extent(rows.min(SHOWN)), extent(columns));
+    // Two axes, and what stays together inside both, change places.
+    let exchanged = |outer: u64, inner: u64, within: u64| {
+        let counts = [outer, inner, within].map(|n| extent(n.min(SHOWN)));
+        let laid = |axes: [usize; 3]| {
+            let levels = axes.map(|axis| order::Level {
+                axis,
+                count: counts[axis],
+            });
+            Digits::new(String::new(), counts.to_vec(), levels.to_vec())
+        };
+        differing(&laid([0, 1, 2]), &laid([1, 0, 2])) == 0
+    };
+    let same = match *layer {
+        Layer::Rearrange {
+            form: Form::Reshape, ..
+        } => true,
+        Layer::Rearrange {
+            form: Form::SplitHeads | Form::JoinHeads,
+            rows,
+            columns,
+            parts,
+        } => exchanged(rows, parts, columns / parts.max(1)),
+        Layer::Rearrange {
+            form: Form::Transpose | Form::PlaneToTokens | Form::TokensToPlane,
+            rows,
+            columns,
+            ..
+        } => exchanged(rows, columns, 1),
+        Layer::Rearrange {
+            form: Form::Slice,
+            rows,
+            columns,
+            parts,
+        } => {
+            let columns = columns.min(SHOWN);
+            is_prefix(&flat(rows, columns), &flat(rows, columns * parts.min(SHOWN)))
+        }
+        Layer::Concat { rows, first, second } => {
+            let (first, second) = (first.min(SHOWN), second.min(SHOWN));
+            concatenated(&[&flat(rows, first), &flat(rows, second)], &flat(rows, first + second))
+        }
+        _ => false,
+    };
+    same.then(|| {
+        Support::new(
+            Status::Free,
+            None,
+            "operands lie row after row: every element stays where it is",
+        )
+    })
 }
 
 fn no_kind<C: Configured + ?Sized>(target: &C, layer: &Layer, level: Level) -> Support {

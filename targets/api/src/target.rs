@@ -14,7 +14,7 @@ use crate::estimate::{Estimate, Estimator, NoEstimate};
 use crate::kernels::KernelProfile;
 use crate::machine::{Host, Machine, Tool, ToolSpec};
 use crate::measurement::{Malformed, Measurement, Verdict};
-use crate::network::{Level, Support};
+use crate::network::{Facility, Level, Support};
 use crate::network_default::by_workload_kinds;
 use crate::pattern::SourcePattern;
 use crate::round::{LockHolder, Places, Round, RoundCaptured};
@@ -374,6 +374,12 @@ pub trait Configured: Rules + Send + Sync {
     /// What it makes of one operation of a network. Default: what its workload kinds compute, by its own rules.
     fn express(&self, layer: &Layer) -> Support {
         by_workload_kinds(self, layer)
+    }
+
+    /// What the machine has besides operations, for these layers of a network and how often each occurs. Default: nothing
+    /// that it would speak of.
+    fn facilities(&self, _layers: &[(Layer, u128)]) -> Vec<Facility> {
+        Vec::new()
     }
 
     /// What would have to change for a rule that refuses a plan to be kept.

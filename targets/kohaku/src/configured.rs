@@ -6,8 +6,8 @@ use planner::network::Layer;
 use planner::{Assignment, Attributes, Plan, Refusal, Rules, Space, Value, Workload};
 use target_api::unit_model::Simulated;
 use target_api::{
-    BuildFailure, BuildInfo, BuildUnit, Captured, CommandSpec, Configured, Estimator, Exclusive, Input, InputSet,
-    Level, Malformed, Measurement, Objective, Pairing, Phase, RunRequest, Support, unit_model,
+    BuildFailure, BuildInfo, BuildUnit, Captured, CommandSpec, Configured, Estimator, Exclusive, Facility, Input,
+    InputSet, Level, Malformed, Measurement, Objective, Pairing, Phase, RunRequest, Support, unit_model,
 };
 
 use crate::compile::{Compiled, compile};
@@ -59,6 +59,15 @@ impl Configuration {
     /// The machine with its what-ifs.
     pub(crate) fn machine(&self) -> &Machine {
         &self.options.machine
+    }
+
+    /// The same on another machine.
+    pub(crate) fn with_machine(&self, machine: Machine) -> Self {
+        let options = KohakuOptions {
+            machine,
+            ..self.options.clone()
+        };
+        Self::new(options, &self.binary)
     }
 
     /// The price revision in force.
@@ -288,6 +297,10 @@ impl Configured for Configuration {
 
     fn express(&self, layer: &Layer) -> Support {
         self.layer(layer)
+    }
+
+    fn facilities(&self, layers: &[(Layer, u128)]) -> Vec<Facility> {
+        self.facilities_for(layers)
     }
 
     fn refusal_level(&self, rule: &str) -> Level {

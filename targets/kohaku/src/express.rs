@@ -1,10 +1,12 @@
 //! What this machine makes of the layers of a network: the kernel that serves a layer is compiled for the machine and
 //! priced, its byte orders are those that its stages pin; what no kernel serves is said in words.
 
+mod facilities;
 mod fragments;
+mod moves;
 
 use planner::Refusal;
-use planner::network::{Form, Function, Layer};
+use planner::network::{Function, Layer};
 use target_api::network_default::by_workload_kinds;
 use target_api::{Level, OperandOrder, Price, Status, Support};
 
@@ -79,13 +81,13 @@ impl Configuration {
                 channels,
                 ..
             } => self.upsample([height, width, channels].map(extent)),
-            Layer::Rearrange { form, rows, columns } => rearranged(form, rows, columns),
-            Layer::Concat { .. } => Support::new(
-                Status::Free,
-                Some(Level::Compiler),
-                "buffers of a convolution lie side by side, the first without its tail: it needs an allocator that can say \
-                 adjacent",
-            ),
+            Layer::Rearrange {
+                form,
+                rows,
+                columns,
+                parts,
+            } => self.rearranged(form, rows, columns, parts),
+            Layer::Concat { first, second, .. } => moves::side_by_side(first, second),
             Layer::Host { .. } => Support::new(Status::Host, None, "stays on the host"),
             Layer::Embedding { .. } => Support::new(
                 Status::Host,
@@ -312,42 +314,6 @@ fn orders(compiled: &Compiled) -> Vec<OperandOrder> {
         })
     };
     buffers.filter_map(of).collect()
-}
-
-fn rearranged(form: Form, rows: u64, columns: u64) -> Support {
-    let (status, level, words) = match form {
-        Form::SplitHeads => (
-            Status::Deleted,
-            None,
-            "heads are the column axis of the projection: a reshape of its weights".to_owned(),
-        ),
-        Form::JoinHeads => (
-            Status::Deleted,
-            None,
-            "one accumulator over a chain of products, one for each head".to_owned(),
-        ),
-        Form::Transpose => (
-            Status::Deleted,
-            None,
-            "computed transposed, by swapping the operands of its product".to_owned(),
-        ),
-        Form::Reshape => (Status::Supported, None, "no movement, within one byte order".to_owned()),
-        Form::Slice => (
-            Status::Free,
-            Some(Level::Compiler),
-            "low channel blocks are a prefix of a convolution's order; a slice of columns of tiles is strided"
-                .to_owned(),
-        ),
-        Form::PlaneToTokens | Form::TokensToPlane => (
-            Status::Refused,
-            Some(Level::Compiler),
-            format!(
-                "no permute between kernels: {} bytes go through the host",
-                2 * rows.saturating_mul(columns)
-            ),
-        ),
-    };
-    Support::new(status, level, words)
 }
 
 /// Which GELU of the vector cores a function is.

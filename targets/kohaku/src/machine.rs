@@ -40,6 +40,10 @@ pub const CLUSTER_MACS: usize = 512;
 pub const MXFP7_BITS: f64 = 7.25;
 /// Bytes of the staging memory of one mesh.
 pub const STAGING_BYTES: u64 = 2 << 20;
+/// Bytes of the staging memory at each unit.
+pub const ADAPTER_BYTES: u64 = 256 << 10;
+/// Units of the mesh that have one.
+pub const ADAPTERS: u64 = 10;
 /// Bytes of the memory of one mesh.
 pub const DRAM_BYTES: u64 = 4 << 30;
 

@@ -4,7 +4,9 @@ use serde_json::{Value, json};
 use target_kohaku::compile::compile;
 use target_kohaku::kernels::{Flash, Norm, flash};
 use target_kohaku::layout::Shape;
-use target_kohaku::machine::{CLUSTER_MACS, DRAM_BYTES, MXFP7_BITS, Machine, STAGING_BYTES, WALK_WORDS};
+use target_kohaku::machine::{
+    ADAPTER_BYTES, ADAPTERS, CLUSTER_MACS, DRAM_BYTES, MXFP7_BITS, Machine, STAGING_BYTES, WALK_WORDS,
+};
 
 use crate::figure::{Figure, Found};
 
@@ -80,10 +82,9 @@ pub(crate) fn find(figure: &Figure) -> Option<Found> {
             ));
         }
         "NoC L2 adapter bytes; per mesh" => {
-            let adapter = 8192 * 256 / 8;
             json!([
-                format!("{} KB", adapter >> 10),
-                format!("{:.1} MB", f64::from(10 * adapter) / f64::from(1 << 20))
+                format!("{} KB", ADAPTER_BYTES >> 10),
+                format!("{:.1} MB", (ADAPTERS * ADAPTER_BYTES) as f64 / f64::from(1 << 20))
             ])
         }
         "level-1 self conversions and 8 KB passes" => {
