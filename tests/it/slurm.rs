@@ -18,6 +18,11 @@ struct Cluster {
 impl Cluster {
     /// `None` where this machine can't have one: that is said aloud, and an error in CI.
     fn start() -> Option<Self> {
+        Self::start_with(&["2"])
+    }
+
+    /// The same with further words for the script.
+    fn start_with(words: &[&str]) -> Option<Self> {
         let there = |command: &str| {
             let folders = std::env::var_os("PATH").unwrap_or_default();
             let mut folders: Vec<PathBuf> = std::env::split_paths(&folders).collect();
@@ -42,7 +47,7 @@ impl Cluster {
         }
         let folder = tempfile::Builder::new().prefix("slurm-").tempdir().unwrap();
         let cluster = Self { folder };
-        let started = cluster.script(&["start"], &["2"]);
+        let started = cluster.script(&["start"], words);
         assert!(
             started.status.success(),
             "{}{}",
@@ -400,7 +405,121 @@ fn what_slurm_takes_away_is_run_again_and_what_takes_too_much_fails() {
     );
 }
 
-/// Slurm itself starts a requeued job two minutes later, so only what it does without `--requeue` is tried here.
+/// The kernel holds jobs to their memory, as on most clusters: it kills what takes too much, and Slurm says at the end of the
+/// job that it was out of memory, whatever else became of it.
+#[test]
+fn out_of_memory_is_an_outcome_of_the_case_and_a_reason_of_the_job() {
+    let controller = Path::new("/sys/fs/cgroup/memory/memory.limit_in_bytes");
+    if !controller.exists() || !rustix::process::getuid().is_root() {
+        std::io::stderr()
+            .write_all(
+                b"SKIPPED: no memory controller of cgroups (version 1) here, so the kernel can't end a job for its memory; \
+                  that Slurm's word for it is understood is tested in `coordinator/src/slurm`\n",
+            )
+            .unwrap();
+        return;
+    }
+    let Some(cluster) = Cluster::start_with(&["2", "cgroup"]) else {
+        return;
+    };
+    let bench = Bench::new();
+    let run =
+        "case $1 in 2) head -c 600M /dev/zero | tail >/dev/null || exit 9;; esac; echo ns=$((100 + $1)); echo pass";
+    let command = format!("[\"sh\", \"-c\", {}, \"sh\", \"{{x}}\"]", toml_text(run));
+    define_running(&bench, "memory", 3, &command, "rounds = 2\nfinalists = 0", "");
+    let cohort = "cohorts/memory";
+    let said = cluster.expect(&bench, 3, &["run", cohort]);
+    let failed = bench.json(&["status", cohort, "--format", "json"]);
+    assert_eq!(
+        (&failed["counts"]["correct"], &failed["counts"]["run_failed"]),
+        (&2.into(), &1.into()),
+        "{failed}\n{said}"
+    );
+    assert!(
+        rounds(&bench, cohort, "run").values().all(|&times| times == 1),
+        "{said}"
+    );
+    let jobs = cluster.slurm("scontrol", &["--oneliner", "show", "job"]);
+    assert!(jobs.contains("JobState=OUT_OF_MEMORY"), "{jobs}");
+    assert_eq!(said.matches("(batch ").count(), 1, "the worker saw to it: {said}");
+
+    // What comes before the worker is not a case's: the job never gets as far.
+    let setup = "setup = [\"tail /dev/zero\"]\n";
+    define(&bench, "greedy", 2, setup);
+    let said = cluster.expect(&bench, 3, &["run", "cohorts/greedy"]);
+    assert!(
+        said.contains("it took more memory than it was given") && said.contains("nothing was measured by"),
+        "{said}"
+    );
+}
+
+/// An element that Slurm takes back and starts again claims its shard anew and does what is left of it.
+#[test]
+fn a_requeued_element_goes_on_with_its_shard() {
+    let Some(cluster) = Cluster::start() else { return };
+    let bench = Bench::new();
+    define(&bench, "again", 6, "");
+    let cohort = "cohorts/again";
+    let mut run = cluster.start_run(&bench, &["run", cohort, "--slurm=--requeue"]);
+    wait_until("something was measured", || rounds(&bench, cohort, "run").len() >= 2);
+    let running = cluster.slurm("squeue", &["--noheader", "--states=running", "--format=%i"]);
+    let element = running.lines().next().unwrap().trim().to_owned();
+    cluster.slurm("scontrol", &["requeue", &element]);
+    let status = run.wait().unwrap();
+    let said = fs_err::read_to_string(bench.path("said")).unwrap();
+    assert_eq!(status.code(), Some(0), "{said}");
+    let ended = rounds(&bench, cohort, "run");
+    assert!(
+        ended.len() == 12 && ended.values().all(|&times| times == 1),
+        "{ended:?}\n{said}"
+    );
+    let begun: u32 = rounds(&bench, cohort, "began").values().sum();
+    assert!((12..=13).contains(&begun), "{begun}: {said}");
+    assert_eq!(said.matches("(batch ").count(), 1, "the same array did it: {said}");
+    let shards = bench.json(&["shards", cohort, "--format", "json"]);
+    let again = shards
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|shard| shard["claim"]["worker"]["job"]["id"] == element.as_str())
+        .unwrap();
+    assert_eq!(
+        (
+            &again["claim"]["generation"],
+            &again["claim"]["worker"]["job"]["restarts"]
+        ),
+        (&2.into(), &1.into()),
+        "{again}"
+    );
+}
+
+/// One worker that a signal ended before it began is no reason to leave its node alone; a second one is.
+#[test]
+fn a_node_is_given_up_when_it_kills_a_second_worker() {
+    let Some(cluster) = Cluster::start() else { return };
+    let bench = Bench::new();
+    let kill = format!(
+        "! mkdir \"{}\" 2>/dev/null || kill -KILL $$",
+        bench.path("once").display()
+    );
+    let kills = format!("setup = [{}]\n", toml_text(&kill));
+    define(&bench, "one", 6, &kills);
+    let said = cluster.expect(&bench, 0, &["run", "cohorts/one", "--slurm=--nodelist=n1"]);
+    assert!(said.contains("a signal ended it before it began"), "{said}");
+    assert!(!said.contains("nothing more goes to node"), "{said}");
+    assert_eq!(rounds(&bench, "cohorts/one", "run").len(), 12, "{said}");
+
+    define(
+        &bench,
+        "each",
+        6,
+        "setup = [\"[ $SLURMD_NODENAME != n1 ] || kill -KILL $$\"]\n",
+    );
+    let said = cluster.expect(&bench, 0, &["run", "cohorts/each", "--shard-size", "1"]);
+    assert!(said.contains("nothing more goes to node `n1`"), "{said}");
+    assert_eq!(rounds(&bench, "cohorts/each", "run").len(), 12, "{said}");
+}
+
 #[test]
 fn preempted_shards_are_handed_out_again() {
     let Some(cluster) = Cluster::start() else { return };

@@ -26,6 +26,13 @@ pub(crate) enum Ending {
         /// Why.
         why: String,
     },
+    /// A signal ended its worker before it began: somebody may have sent it, or the node did and will again.
+    Killed {
+        /// The node.
+        node: String,
+        /// How.
+        why: String,
+    },
     /// Somebody cancelled it before it began or while it ran.
     Cancelled,
 }
@@ -34,10 +41,19 @@ impl Ending {
     /// In words.
     pub(crate) fn why(&self) -> &str {
         match self {
-            Self::Left(why) | Self::Lost { why, .. } | Self::BadNode { why, .. } => why,
+            Self::Left(why) | Self::Lost { why, .. } | Self::BadNode { why, .. } | Self::Killed { why, .. } => why,
             Self::Cancelled => "it was cancelled",
         }
     }
+}
+
+/// The claim that a job made, if it did: that of another one says nothing of it. Where Slurm has forgotten the job, whose it
+/// is can't be told any more.
+pub(crate) fn begun<'a>(held: Option<&'a Held>, job: Option<&Job>) -> Option<&'a Held> {
+    held.filter(|held| {
+        let claimed = held.claim.worker.job.as_ref().map(|claimed| claimed.id.as_str());
+        job.is_none_or(|job| claimed == Some(&job.id))
+    })
 }
 
 /// Judges by the claim's end, which is the worker's own word, and where there is none by what Slurm remembers.
@@ -56,11 +72,7 @@ pub(crate) fn ending(dir: &CohortDir, shard: ShardId, held: Option<&Held>, job: 
             Ending::BadNode { node, why }
         }
     };
-    // A claim of an earlier run of the element says nothing of this one.
-    let own = held.filter(|held| {
-        let claimed = held.claim.worker.job.as_ref().map(|claimed| claimed.id.as_str());
-        job.is_none_or(|job| claimed == Some(&job.id))
-    });
+    let own = begun(held, job);
     if let Some(release) = own.and_then(|held| held.release.as_ref()) {
         let why = release.why.clone().unwrap_or_else(|| "it ended".to_owned());
         let refused = [ExitCode::Failure, ExitCode::Usage, ExitCode::Mismatch];
@@ -96,10 +108,14 @@ pub(crate) fn ending(dir: &CohortDir, shard: ShardId, held: Option<&Held>, job: 
         (JobState::Ended, Some(code)) if own.is_none() && is_orderly(code) => {
             Ending::Left(format!("{place}: it did not begin{}", said(dir, shard)))
         }
-        (JobState::Ended, code) if own.is_none() => {
-            let code = code.map_or_else(|| "a signal".to_owned(), |code| format!("exit code {code}"));
-            bad(format!("it ended with {code} before it began{}", said(dir, shard)))
-        }
+        (JobState::Ended, Some(code)) if own.is_none() => bad(format!(
+            "it ended with exit code {code} before it began{}",
+            said(dir, shard)
+        )),
+        (JobState::Ended, None) if own.is_none() => Ending::Killed {
+            node: node.clone(),
+            why: format!("{place}: a signal ended it before it began{}", said(dir, shard)),
+        },
         (state, _) => Ending::Lost {
             state,
             why: format!("{place}: {}", state.words()),
@@ -190,6 +206,10 @@ mod tests {
                 Ending::BadNode { node, why } => assert!(node == "n2" && why.contains(words), "{why}"),
                 other => panic!("{other:?}"),
             }
+        }
+        match judged(job(JobState::Ended, None)) {
+            Ending::Killed { node, why } => assert!(node == "n2" && why.contains("signal"), "{why}"),
+            other => panic!("{other:?}"),
         }
         assert!(matches!(judged(job(JobState::Ended, Some(5))), Ending::Left(_)));
         assert!(matches!(ending(&dir, shard, None, None), Ending::Lost { .. }));

@@ -11,5 +11,5 @@ pub use jobs::{Job, JobState, Jobs, jobs};
 pub(crate) use settings::Work;
 pub use settings::{Builds, Settings};
 
-pub(crate) use ends::{Ending, ending};
+pub(crate) use ends::{Ending, begun, ending};
 pub(crate) use submit::{End, builds_name, cancel, cancel_builds, find, largest_array, name, submit, submit_builds};

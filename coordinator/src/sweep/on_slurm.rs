@@ -1,6 +1,7 @@
 //! Running a cohort on a cluster: what is left becomes arrays of shards, one after another. The truth about a case is its
 //! record; Slurm is only asked who still works.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -70,6 +71,7 @@ pub fn run_on_slurm(
         tail: RecordTail::new(),
         records: Vec::new(),
         bad_nodes: Vec::new(),
+        suspects: BTreeSet::new(),
         fruitless: Vec::new(),
         left_running: false,
         largest: slurm::largest_array()?,
@@ -105,6 +107,8 @@ struct Session<'a> {
     records: Vec<Record>,
     /// Nodes on which nothing can be measured.
     bad_nodes: Vec<String>,
+    /// Nodes on which a worker was killed before it began, once.
+    suspects: BTreeSet<String>,
     /// The latest arrays, as long as they measured nothing.
     fruitless: Vec<String>,
     /// Whether an array goes on although this ends.
@@ -427,7 +431,8 @@ impl Session<'_> {
                 let held = claims.get(&shard);
                 let ending = slurm::ending(&self.dir, shard, held, job);
                 let writer = held.map(|held| held.claim.worker.writer.as_str());
-                let alone = !self.fruitless.is_empty();
+                // What never began is not to blame for its end.
+                let alone = !self.fruitless.is_empty() && slurm::begun(held, job).is_some();
                 let outcomes = match &ending {
                     Ending::Lost { state: how, why } => lost::outcomes(&state, &left, writer, *how, why, alone),
                     // Its worker was told to end and did: what ran then was lost with it all the same.
@@ -448,9 +453,13 @@ impl Session<'_> {
         for (ending, outcomes) in endings {
             note(reporter, &format!("left: {}", ending.why()));
             first.get_or_insert_with(|| ending.why().to_owned());
-            if let Ending::BadNode { node, .. } = ending
-                && !self.bad_nodes.contains(&node)
-            {
+            let bad = match ending {
+                Ending::BadNode { node, .. } => Some(node),
+                // One may have been anybody's; a second time it is the node.
+                Ending::Killed { node, .. } if !node.is_empty() && !self.suspects.insert(node.clone()) => Some(node),
+                _ => None,
+            };
+            if let Some(node) = bad.filter(|node| !self.bad_nodes.contains(node)) {
                 note(reporter, &format!("nothing more goes to node `{node}`"));
                 self.bad_nodes.push(node);
             }
