@@ -143,21 +143,22 @@ pub struct Member {
 /// The plan to take.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Winner {
-    /// The case with the smallest median paired ratio; of equal ones the control, whose ratio is 1.
+    /// The case with the smallest median paired ratio; of equal ones the control, whose ratio is 1. A single pair chooses
+    /// nothing as long as another case has two.
     pub case: String,
     /// Its ratio to the control.
     pub ratio: Figure,
     /// Cases that can't be told from it (simultaneous bootstrap of the paired ratios), in the order of their ratios;
-    /// `null` when it has too few pairs itself and nothing is known of the noise. Of cases with fewer than 6 pairs the noise
-    /// of all cases together decides, never their own range.
+    /// `null` when it has a single pair, or no case has two, so that nothing is known of the noise. Of cases with fewer than
+    /// 6 pairs the errors of all cases together decide, never their own range.
     pub ties: Option<Vec<String>>,
     /// The case and its ties, the simplest first: by the number of attributes that differ from the control's plan, then by
     /// the length of the canonical text, then by ratio.
     pub simplest_first: Vec<Member>,
     /// Share of resamples of every case's pairs in which another case comes out as the best.
     pub flip_rate: Option<f64>,
-    /// Cases with too few pairs to be told from anything, which may be better or worse: only where no case has two pairs, so
-    /// that nothing is known of the noise.
+    /// Cases that can't be told from anything and may be better or worse: those with a single pair, and where no case has
+    /// two, so that nothing is known of the noise, all with too few for an interval.
     pub undecided: Vec<String>,
     /// Fresh builds of it, if there were any.
     pub confirmed: Vec<Confirmed>,

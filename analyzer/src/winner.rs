@@ -4,8 +4,7 @@ use std::collections::BTreeSet;
 use std::num::NonZeroU32;
 
 use planner::{Attributes, Value};
-use stats::interval::Bootstrap;
-use stats::paired::{PairedRatios, pooled_noise, winner_set};
+use stats::paired::{PairedRatios, PooledErrors, winner_set};
 
 use crate::analysis::{CaseRow, Confirmed, Figure, Member, Winner};
 use crate::dataset::{Chosen, WorkloadData};
@@ -19,12 +18,14 @@ pub(crate) const RESAMPLES: NonZeroU32 = NonZeroU32::MIN.saturating_add(1_999);
 /// Equal pairs that stand for the control's ratio of 1: so many that an interval of them reaches the level.
 const ENOUGH: usize = 12;
 
+/// A single pair never decides.
+const FEWEST: usize = 2;
+
 /// The case with the smallest median paired ratio (of equals the control, then the first) among all that are no
-/// confirmation, crosses included, and what can't be told from it. The control's ratio is 1, without any spread.
+/// confirmation, crosses included, and what can't be told from it. The control's ratio is 1, without any spread. Where
+/// values vary, a case with a single pair is not chosen as long as another has two.
 ///
-/// Ties: of the cases whose interval still reaches the winner's (the others are out by a wide margin; see
-/// [`MedianInterval::reach`](stats::interval::MedianInterval::reach)), those in the simultaneous 95 % winner set of [`winner_set`], with fewer resamples beyond 2,000
-/// contenders. Where values do not vary: those with the same ratio.
+/// Ties: those in the simultaneous 95 % winner set of [`winner_set`]. Where values do not vary: those with the same ratio.
 pub(crate) fn winner(workload: &WorkloadData, rows: &[CaseRow], seed: u64) -> Result<Option<Winner>, AnalyzeError> {
     let placed = rows.iter().enumerate();
     let mut candidates: Vec<(usize, &CaseRow, Figure)> = placed
@@ -32,11 +33,14 @@ pub(crate) fn winner(workload: &WorkloadData, rows: &[CaseRow], seed: u64) -> Re
         .filter_map(|(index, row)| row.ratio.map(|ratio| (index, row, ratio)))
         .collect();
     candidates.sort_by_key(|(_, row, _)| row.rank);
-    let Some((_, best, ratio)) = candidates.first().copied() else {
+    let singles_decide = !workload.varies || candidates.iter().all(|(_, _, ratio)| ratio.samples < FEWEST);
+    let decides = |ratio: &Figure| singles_decide || ratio.is_exact() || ratio.samples >= FEWEST;
+    let chosen = candidates.iter().find(|(_, _, ratio)| decides(ratio));
+    let Some((_, best, ratio)) = chosen.copied() else {
         return Ok(None);
     };
     let (ties, undecided) = if workload.varies {
-        simultaneous(workload, &candidates, seed)?
+        simultaneous(workload, &candidates, &best.name, seed)?
     } else {
         let same = candidates
             .iter()
@@ -47,6 +51,7 @@ pub(crate) fn winner(workload: &WorkloadData, rows: &[CaseRow], seed: u64) -> Re
     let draws = |index: usize| workload.cases[index].ratios();
     let drawn: Vec<(&Figure, Vec<f64>)> = candidates
         .iter()
+        .filter(|(_, _, ratio)| decides(ratio))
         .map(|(index, _, ratio)| (ratio, if ratio.is_exact() { vec![1.0] } else { draws(*index) }))
         .collect();
     let drawn = drawn.iter().map(|(ratio, draws)| (*ratio, draws.as_slice()));
@@ -65,7 +70,7 @@ pub(crate) fn winner(workload: &WorkloadData, rows: &[CaseRow], seed: u64) -> Re
     Ok(Some(Winner {
         case: best.name.clone(),
         ratio,
-        simplest_first: simplest_first(workload, &candidates, ties.as_deref().unwrap_or_default()),
+        simplest_first: simplest_first(workload, &candidates, &best.name, ties.as_deref().unwrap_or_default()),
         ties,
         flip_rate,
         undecided,
@@ -75,14 +80,18 @@ pub(crate) fn winner(workload: &WorkloadData, rows: &[CaseRow], seed: u64) -> Re
 }
 
 /// The best candidate and those that tie with it; see [`Winner::simplest_first`].
-fn simplest_first(workload: &WorkloadData, candidates: &[(usize, &CaseRow, Figure)], ties: &[String]) -> Vec<Member> {
+fn simplest_first(
+    workload: &WorkloadData,
+    candidates: &[(usize, &CaseRow, Figure)],
+    best: &str,
+    ties: &[String],
+) -> Vec<Member> {
     let control = workload.cases.iter().find(|case| case.name == workload.control);
     let ties: BTreeSet<&String> = ties.iter().collect();
     let mut members: Vec<(usize, usize, Member)> = candidates
         .iter()
-        .enumerate()
-        .filter(|(place, (_, row, _))| *place == 0 || ties.contains(&row.name))
-        .map(|(_, (_, row, ratio))| {
+        .filter(|(_, row, _)| row.name == best || ties.contains(&row.name))
+        .map(|(_, row, ratio)| {
             let changes = control.map_or(0, |control| differences(&row.attributes, &control.attributes).count());
             let member = Member {
                 case: row.name.clone(),
@@ -117,11 +126,12 @@ fn failed(workload: &WorkloadData, source: Box<dyn std::error::Error + Send + Sy
     }
 }
 
-/// The ties of the best candidate, and whom nothing can be said of. A case with too few pairs for an interval of its own is
-/// held against the noise of all cases together; only where no case has two pairs nothing is known of any.
+/// The ties of the best candidate, and whom nothing can be said of: a case with a single pair, and where no case has two,
+/// so that nothing is known of the noise, any with too few pairs for an interval.
 fn simultaneous(
     workload: &WorkloadData,
     candidates: &[(usize, &CaseRow, Figure)],
+    best: &str,
     seed: u64,
 ) -> Result<(Option<Vec<String>>, Vec<String>), AnalyzeError> {
     let mut all = Vec::with_capacity(candidates.len());
@@ -136,39 +146,21 @@ fn simultaneous(
         all.push((row.name.as_str(), ratios, ratio.is_exact()));
     }
     // What holds by definition says nothing of the noise.
-    let noise = pooled_noise(
-        all.iter()
-            .filter(|(_, _, exact)| !exact)
-            .map(|(_, ratios, _)| ratios.ratios()),
-    );
-    let known = |ratios: &PairedRatios| noise.is_some() || ratios.interval(LEVEL).reaches_level();
-    let undecided = all.iter().skip(1).filter(|(_, ratios, _)| !known(ratios));
-    let undecided = undecided.map(|(name, _, _)| (*name).to_owned()).collect();
-    let Some(best) = all.first().filter(|(_, ratios, _)| known(ratios)) else {
+    let measured = all.iter().filter(|(_, _, exact)| !exact);
+    let errors = PooledErrors::new(measured.map(|(_, ratios, _)| ratios.ratios()));
+    let is_known = |ratios: &PairedRatios| {
+        ratios.interval(LEVEL).reaches_level() || (errors.is_some() && ratios.pairs() >= FEWEST)
+    };
+    let (known, unknown): (Vec<_>, Vec<_>) = all.into_iter().partition(|(_, ratios, _)| is_known(ratios));
+    let undecided = unknown.iter().map(|(name, _, _)| *name).filter(|name| *name != best);
+    let undecided = undecided.map(str::to_owned).collect();
+    if known.iter().all(|(name, _, _)| *name != best) {
         return Ok((None, undecided));
-    };
-    let (_, upper) = best.1.interval(LEVEL).reach(noise);
-    let contenders: Vec<&(&str, PairedRatios, bool)> = all
-        .iter()
-        .filter(|(_, ratios, _)| known(ratios) && ratios.interval(LEVEL).reach(noise).0 <= upper)
-        .collect();
-    let ratios: Vec<PairedRatios> = contenders.iter().map(|(_, ratios, _)| ratios.clone()).collect();
-    let plan = Bootstrap {
-        resamples: affordable(ratios.len()),
-        ..resampling(seed)
-    };
-    let set = winner_set(&ratios, noise, plan).map_err(|e| failed(workload, e.into()))?;
-    let members = set.members.iter().filter(|member| **member != 0);
-    Ok((
-        Some(members.map(|member| contenders[*member].0.to_owned()).collect()),
-        undecided,
-    ))
-}
-
-/// Resamples for a winner set of so many contenders: as many as usual, and fewer where all comparisons would take minutes,
-/// but 200, of which the bound is the eleventh largest.
-fn affordable(contenders: usize) -> NonZeroU32 {
-    let comparisons = (contenders * contenders).max(1);
-    let most = u32::try_from(8_000_000_000 / comparisons).unwrap_or(u32::MAX);
-    NonZeroU32::new(most.clamp(200, RESAMPLES.get())).unwrap_or(RESAMPLES)
+    }
+    let (names, ratios): (Vec<&str>, Vec<PairedRatios>) =
+        known.into_iter().map(|(name, ratios, _)| (name, ratios)).unzip();
+    let set = winner_set(&ratios, errors.as_ref(), resampling(seed)).map_err(|e| failed(workload, e.into()))?;
+    let members = set.members.iter().map(|member| names[*member]);
+    let ties = members.filter(|name| *name != best).map(str::to_owned).collect();
+    Ok((Some(ties), undecided))
 }

@@ -52,6 +52,13 @@ pub(crate) fn verdict(
             }
         }
     }
+    if winner.ties.is_some() && workload.varies && !winner.ratio.is_exact() && winner.ratio.lower.is_none() {
+        lines.push(format!(
+            "{} are too few for an interval of its own: what ties follows from the noise of all cases together. More rounds \
+             tell more.",
+            counted(winner.ratio.samples, workload.counts())
+        ));
+    }
     if winner.simplest_first.len() > 1 {
         let members = winner.simplest_first.iter().take(SIMPLEST);
         let each = members.map(|member| format!("{} ({})", show(&member.case), member.changes));

@@ -61,9 +61,9 @@ static FIGURES: &[(&str, &str, &str)] = &[
     (
         "ties",
         "derived",
-        "cases in the simultaneous 95 % winner set: a max-statistic bootstrap of the paired ratios, over the cases whose \
-         interval reaches the winner's; of a case with fewer than 6 pairs the noise of all cases together is drawn, not its own \
-         few values",
+        "cases in the simultaneous 95 % winner set: a max-statistic bootstrap of the paired ratios, in which a truly best \
+         case is left out in about 5 % of the sweeps; for a case with fewer than 6 pairs the errors of all cases together are \
+         drawn, not its own few values, and one with a single pair is told from nothing",
     ),
     (
         "samples",
