@@ -255,13 +255,12 @@ fn freeze(
     let measured = table.rows.len() as u64 - failures.values().sum::<u64>();
     let failures = failures.iter().map(|(word, count)| format!(", {count} {word}"));
     print(&format!(
-        "`{}`: {} configurations of `{}` ({}): {measured} measured by others with {samples} samples of {} in {}{}{}",
+        "`{}`: {} configurations of `{}` ({}): {measured} measured by others with {samples} samples of {}{}{}",
         frozen.dir().path().display(),
         table.rows.len(),
         source.name,
         format.name,
-        table.objective,
-        table.unit,
+        table.described(" in ", ""),
         failures.collect::<String>(),
         if table.larger_is_better {
             "; more of it is better"

@@ -168,7 +168,7 @@ impl Comparison {
 ///
 /// Errors: objectives or units that differ; nothing in common.
 pub fn compare(first: &Dataset, second: &Dataset, max_regression: Option<f64>) -> Result<Comparison, CompareError> {
-    let objective = |dataset: &Dataset| format!("{} in {}", dataset.setup.objective.name, dataset.setup.objective.unit);
+    let objective = |dataset: &Dataset| dataset.setup.objective.described(str::to_owned);
     if !first.setup.objective.is_same(&second.setup.objective) {
         return Err(CompareError::Objectives {
             first: objective(first),

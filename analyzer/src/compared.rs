@@ -34,7 +34,7 @@ pub fn render(comparison: &Comparison) -> String {
 }
 
 fn cases(out: &mut String, comparison: &Comparison) {
-    let shown = comparison.objective.shown_unit().0;
+    let shown = comparison.objective.heading();
     let (first, second) = (format!("first ({shown})"), format!("second ({shown})"));
     let mut list = table(&["case", &first, &second, over(comparison), "place", "verdict"], 1..5);
     let mut rows: Vec<&CaseChange> = comparison.cases.iter().collect();

@@ -47,7 +47,6 @@ pub fn words(explanation: &Explanation) -> Vec<String> {
     }
     let values = explanation.a.value.zip(explanation.b.value);
     if let (Some(ratio), Some((of_a, of_b))) = (explanation.ratio, values) {
-        let shown = explanation.objective.shown_unit().0;
         let objective = &explanation.objective;
         let less = if of_a <= of_b { "less" } else { "more" };
         let is_exact = ratio.lower.is_none() && explanation.differs.is_some();
@@ -69,11 +68,11 @@ pub fn words(explanation: &Explanation) -> Vec<String> {
             format!("{a} has {taken} {of} the {name} of {b}")
         };
         lines.push(format!(
-            "{said} ({}): {} -> {} {shown}, {} {shown} {less}.",
+            "{said} ({}): {} -> {}, {} {less}.",
             explanation.origin,
             objective.number(of_b),
-            objective.number(of_a),
-            objective.number((of_a - of_b).abs())
+            objective.quantity(of_a),
+            objective.quantity((of_a - of_b).abs())
         ));
         match explanation.differs {
             Some(true) => {}
@@ -138,8 +137,7 @@ fn phases(out: &mut String, explanation: &Explanation, (a, b): (&str, &str)) {
         return;
     }
     let objective = &explanation.objective;
-    let shown = objective.shown_unit().0;
-    let difference = format!("difference ({shown})");
+    let difference = format!("difference ({})", objective.heading());
     let mut table = table(&["phase", "kind", b, a, &difference, "share"], 2..6);
     // What rounds to zero has no sign.
     let share = |share: Option<f64>| or_dash(share, |share| format!("{:.1} %", (1e3 * share).round() / 10.0 + 0.0));
@@ -198,7 +196,7 @@ fn estimates(out: &mut String, explanation: &Explanation, (a, b): (&str, &str)) 
     };
     for seen in &explanation.estimates {
         let unit = if seen.unit == explanation.objective.unit {
-            explanation.objective.shown_unit().0
+            explanation.objective.heading()
         } else {
             SCORE
         };

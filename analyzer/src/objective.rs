@@ -9,6 +9,9 @@ use crate::format::{one_in, significant};
 /// Units of lengths of time: less of them is faster.
 const DURATIONS: [&str; 6] = [NANOSECONDS, "us", "µs", "ms", "s", "cycles"];
 
+/// What files write as the unit of numbers that have none.
+const NO_UNIT: &str = "1";
+
 /// The number that cases are compared by, as people know it.
 ///
 /// Inside of the evaluation less is always better: where more of the number is, what is compared is one over it, and a
@@ -44,14 +47,46 @@ impl Objective {
         (&self.name, &self.unit, self.larger_is_better) == (&other.name, &other.unit, other.larger_is_better)
     }
 
-    /// How values are shown: the unit's name, and what one of it is in the objective's own unit.
+    /// How values are shown: the unit's name, empty for a number without one, and what one of it is in the objective's own
+    /// unit.
     #[must_use]
     pub fn shown_unit(&self) -> (&str, f64) {
-        let own = (self.unit.as_str(), 1.0);
+        let own = (if self.unit == NO_UNIT { "" } else { self.unit.as_str() }, 1.0);
         let scaled = self
             .shown_in
             .and_then(|shown| Some((shown, one_in(shown, &self.unit)?)));
         scaled.unwrap_or(own)
+    }
+
+    /// What stands over a column or beside an axis of values: the shown unit, or the name of a number that has none.
+    #[must_use]
+    pub fn heading(&self) -> &str {
+        match self.shown_unit().0 {
+            "" => &self.name,
+            unit => unit,
+        }
+    }
+
+    /// `time in ns`; of a number without a unit its name.
+    #[must_use]
+    pub(crate) fn described(&self, write: impl Fn(&str) -> String) -> String {
+        if self.unit == NO_UNIT {
+            return write(&self.name);
+        }
+        format!("{} in {}", write(&self.name), write(&self.unit))
+    }
+
+    /// A value with its unit as both are shown: `1.234 ms`.
+    pub(crate) fn quantity(&self, value: f64) -> String {
+        self.with_unit(self.number(value))
+    }
+
+    /// What [`Objective::number`] wrote, or a dash, with the unit.
+    pub(crate) fn with_unit(&self, number: String) -> String {
+        match self.shown_unit().0 {
+            "" => number,
+            unit => format!("{number} {unit}"),
+        }
     }
 
     /// A value in the shown unit with 4 significant digits, without the unit's name.
@@ -141,6 +176,20 @@ mod tests {
         );
         let time = objective("ns", false);
         assert_eq!((time.shown(3.7), time.compared(-3.7)), (3.7, Some(-3.7)));
+    }
+
+    #[test]
+    fn a_number_without_a_unit_has_a_name() {
+        let (score, time) = (objective("1", true), objective("ns", false));
+        let plain = |word: &str| word.to_owned();
+        assert_eq!(
+            (score.heading(), score.quantity(2.5), score.described(plain)),
+            ("it", "2.500".to_owned(), "it".to_owned())
+        );
+        assert_eq!(
+            (time.heading(), time.quantity(2.5), time.described(plain)),
+            ("ns", "2.500 ns".to_owned(), "it in ns".to_owned())
+        );
     }
 
     #[test]

@@ -110,7 +110,7 @@ fn best(out: &mut String, analysis: &Analysis, workload: &WorkloadRow) {
         return;
     }
     let objective = &analysis.setup.objective;
-    let shown = objective.shown_unit().0;
+    let shown = objective.heading();
     let counts = format!("{}s", workload.counts());
     let head = vec!["case", "ratio [95 % interval]", &counts, shown, "GFLOP/s", "of peak"];
     let rows = ranked.iter().take(BEST).map(|(case, figure)| {

@@ -194,6 +194,29 @@ fn a_search_space_becomes_a_definition_that_counts() {
 }
 
 #[test]
+fn a_number_without_a_unit_stands_by_itself() {
+    let bench = Bench::new();
+    write(
+        &bench,
+        "s.csv",
+        "x,score,estimate:guess (1)\n1,0.25,0.3\n2,0.5,0.4\n3,0.75,0.9\n4,0.6,0.7\n",
+    );
+    let (shown, _) = bench.expect(0, &["import", "s.csv", "--column", "value=score", "--unit", "1"]);
+    assert!(shown.contains("4 samples of score; more of it is better"), "{shown}");
+    let (shown, _) = bench.expect(0, &["analyze", "cohorts/s"]);
+    let report = fs_err::read_to_string(bench.path("reports/s/report.md")).unwrap();
+    assert!(report.contains("Objective: score, more is better"), "{report}");
+    assert!(report.contains("- 0.7500 (published)"), "{report}");
+    let (explained, _) = bench.expect(0, &["explain", "cohorts/s", "2"]);
+    let (listed, _) = bench.expect(0, &["export", "cohorts/s", "--format", "markdown"]);
+    for text in [&shown, &report, &explained, &listed] {
+        for odd in ["(1)", " in 1,", "0 1 (", "  ("] {
+            assert!(!text.lines().any(|line| line.trim().contains(odd)), "{odd}: {text}");
+        }
+    }
+}
+
+#[test]
 fn what_cannot_be_imported_says_why() {
     let bench = Bench::new();
     write(

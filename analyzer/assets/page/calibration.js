@@ -12,7 +12,7 @@ chart("calibration", {
     const estimate = estimateOf(workload, made.estimate);
     if (!estimate) return "No case has an estimate.";
     const measured = estimate.comparable ? cases.normalised : cases.ratio;
-    const unit = estimate.comparable ? data.unit : `ratio to ${referenceWord(workload)}`;
+    const unit = estimate.comparable ? data.heading : `ratio to ${referenceWord(workload)}`;
     const rows = rankedRows().filter((row) => defined(measured[row]) && defined(estimate.values[row - workload.first]));
     if (!rows.length) return "No case that passes the filter was both predicted and measured.";
     const of = (row) => [measured[row], estimate.values[row - workload.first]];
@@ -20,7 +20,7 @@ chart("calibration", {
     // One range for both axes, so that the diagonal always shows how far predictions lie from it.
     const both = extent(own.flat());
     const [xs, ys] = estimate.comparable ? [both, both] : own;
-    const x = axisOver(...xs, { log: true, name: estimate.comparable ? (workload.probed ? `measured, normalised (${unit}, derived)` : `${data.objective} (${unit}, ${data.origin})`) : `${unit} (${data.origin})` });
+    const x = axisOver(...xs, { log: true, name: estimate.comparable ? (workload.probed ? `measured, normalised (${unit}, derived)` : `${data.objective} (${data.unit ? `${unit}, ` : ""}${data.origin})`) : `${unit} (${data.origin})` });
     const y = axisOver(...ys, { log: true, name: `predicted by ${shortName(estimate.name, 30)} (${estimate.unit}, modelled)` });
     made.panel = () => 0;
     made.at = (row) => (row >= 0 && cases.workload[row] === charted && defined(measured[row]) && defined(estimate.values[row - workload.first])

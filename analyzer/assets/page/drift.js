@@ -16,7 +16,7 @@ chart("drift", {
     const [low] = extent(drift.least);
     const high = Math.min(most, sorted[Math.floor(0.99 * (count - 1))] * 1.15);
     const x = axisOver(0, times[count - 1] || 1, { name: `${unit} since the first round`, pad: 0.01, clip: 0 });
-    const y = axisOver(low, high, { name: `control, ${data.unit} (${data.origin})`, most: 5 });
+    const y = axisOver(low, high, { name: `control, ${data.heading} (${data.origin})`, most: 5 });
     const width = Math.max(2, Math.round(count / 40));
     const smooth = drift.value.map((_, at) => {
       const near = drift.value.slice(Math.max(0, at - width), at + width + 1).sort((a, b) => a - b);

@@ -22,7 +22,7 @@ chart("phases", {
     made.box.style.height = `${Math.max(170, 92 + rows.length * 17)}px`;
     const parts = phaseParts(workload, made.by);
     const most = Math.max(...rows.map((row) => parts.reduce((sum, part) => sum + (part.value(row) ?? 0), 0)));
-    const x = axisOver(0, most, { name: `${data.unit} (${data.origin})`, most: 5, pad: 0.02, clip: 0 });
+    const x = axisOver(0, most, { name: `${data.heading} (${data.origin})`, most: 5, pad: 0.02, clip: 0 });
     return {
       legend: legend({ itemWidth: 16 }),
       grid: { left: 6, right: 18, top: 30, bottom: 22, containLabel: true },

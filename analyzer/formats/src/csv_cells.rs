@@ -41,6 +41,42 @@ fn number(cell: &str, decimal_comma: bool) -> Option<f64> {
     found.filter(|x| x.is_finite())
 }
 
+/// A point in one number and a comma in another leave open which of them is the decimal sign: `1.500` beside `2,5` may be a
+/// thousand and a half, or one and a half. Only with semicolons between columns a comma may be one.
+pub(crate) fn decimal_sign(
+    source: &Source,
+    roles: &[Role],
+    header: &[String],
+    lines: &[(u64, csv::StringRecord)],
+) -> Result<(), ImportError> {
+    let kinds = kinds(roles, lines, b';');
+    let holds_numbers = |at: usize| match roles[at] {
+        Role::Value | Role::Estimate | Role::Extra => true,
+        Role::Parameter => kinds[at] == Kind::Float,
+        _ => false,
+    };
+    let columns: Vec<usize> = (0..roles.len()).filter(|at| holds_numbers(*at)).collect();
+    let cells = || {
+        let each = lines
+            .iter()
+            .flat_map(|(line, fields)| columns.iter().map(move |at| (*line, *at, fields.get(*at))));
+        each.filter_map(|(line, at, cell)| Some((line, at, cell?.trim())))
+            .filter(|(_, _, cell)| number(cell, true).is_some())
+    };
+    let (point, comma) = (
+        cells().find(|(_, _, cell)| cell.contains('.')),
+        cells().find(|(_, _, cell)| cell.contains(',')),
+    );
+    let Some(((line, at, point), (other, other_at, comma))) = point.zip(comma) else {
+        return Ok(());
+    };
+    Err(ImportError::DecimalSign {
+        file: source.name.clone(),
+        point: format!("line {line}: `{}` is `{point}`", header[at]),
+        comma: format!("line {other}: `{}` is `{comma}`", header[other_at]),
+    })
+}
+
 /// What each column's cells are; only of parameters it matters.
 pub(crate) fn kinds(roles: &[Role], lines: &[(u64, csv::StringRecord)], separator: u8) -> Vec<Kind> {
     let kind = |at: usize| {
@@ -165,17 +201,17 @@ impl Reader<'_> {
         for (header, cell) in cells.iter().filter(|(_, cell)| !cell.is_empty()) {
             match (number(cell, self.decimal_comma), words::ending(cell)) {
                 (Some(x), _) => {
-                    let (x, name) = (self.options.ranked(x), self.options.ranked_name(self.objective));
-                    if self.larger_is_better && x <= 0.0 {
+                    let (ranked, name) = (self.options.ranked(x), self.options.ranked_name(self.objective));
+                    if self.larger_is_better && ranked <= 0.0 {
                         return Err(ImportError::NotAboveZero {
                             file: self.source.name.clone(),
                             objective: name,
                             place: format!("line {line}"),
-                            value: x,
+                            value: ranked,
                             others: Vec::new(),
                         });
                     }
-                    if let Some(reason) = words::no_value(x, &name, self.unit) {
+                    if let Some(reason) = words::no_value(ranked, &name, self.unit) {
                         let how = Failed::RunFailed;
                         return Ok(Found::Failed { how, reason });
                     }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::csv_cells::{Reader, join, kinds};
+use crate::csv_cells::{Reader, decimal_sign, join, kinds};
 use crate::csv_columns::{Role, named_unit, of, roles};
 use crate::error::ImportError;
 use crate::registry::{Format, Ranks};
@@ -58,6 +58,9 @@ fn read(source: &Source, options: &Options, notes: &mut Vec<String>) -> Result<C
         file: source.name.clone(),
         column: (*first).clone(),
     })?;
+    if separator == b';' {
+        decimal_sign(source, &roles, &header, &lines)?;
+    }
     let said = direction(source, &roles, &lines)?;
     let larger_is_better = words::larger_is_better(source, options, said, &objective, &unit)?;
     let reader = Reader {

@@ -46,6 +46,18 @@ pub enum ImportError {
         above: f64,
         format: &'static str,
     },
+    #[error(
+        "`--above {above}` lies so far below the numbers of `{file}`, from {least} to {most}, that their distances above it \
+         are all the same"
+    )]
+    TooFarAbove {
+        file: String,
+        above: f64,
+        least: f64,
+        most: f64,
+    },
+    #[error("`{file}`: {point}, and {comma}: a point in one number and a comma in another")]
+    DecimalSign { file: String, point: String, comma: String },
     #[error("`--column {column}`: {message}")]
     Column { column: String, message: String },
     #[error("`{file}` has no column `{column}`: it has {}", listed(.has))]
@@ -99,6 +111,14 @@ impl ImportError {
             Self::Above { format, .. } => Some(format!(
                 "X is a finite number, and the file one of results that may be zero or less: `{format}` holds none, or counts"
             )),
+            Self::TooFarAbove { least, most, .. } => Some(format!(
+                "take a number of their magnitude, such as `--above {}`",
+                crate::above::of_their_magnitude(*least, *most)
+            )),
+            Self::DecimalSign { .. } => Some(
+                "write all numbers of the file with the same decimal sign and without any sign between thousands"
+                    .to_owned(),
+            ),
             Self::NoColumn { .. } | Self::Column { .. } => Some(
                 "`--column ROLE=HEADER`, as in `--column value=time_ms`; see `layout-sweep import --help`".to_owned(),
             ),

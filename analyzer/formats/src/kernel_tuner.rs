@@ -205,9 +205,9 @@ impl Reader<'_> {
         if values.iter().any(|x| *x >= FAILED_TIME) {
             return Ok(failed(format!("{} of 1e20: it failed", self.field)));
         }
-        let values: Vec<f64> = values.into_iter().map(|x| self.options.ranked(x)).collect();
+        let ranked: Vec<f64> = values.iter().map(|x| self.options.ranked(*x)).collect();
         let name = self.options.ranked_name(self.field);
-        if let Some(&value) = values.iter().find(|x| self.larger_is_better && **x <= 0.0) {
+        if let Some(&value) = ranked.iter().find(|x| self.larger_is_better && **x <= 0.0) {
             return Err(ImportError::NotAboveZero {
                 file: self.source.name.clone(),
                 objective: name,
@@ -216,7 +216,7 @@ impl Reader<'_> {
                 others: numbers(self.cache, self.keys, self.field),
             });
         }
-        let bad = values.iter().find_map(|x| words::no_value(*x, &name, &self.unit));
+        let bad = ranked.iter().find_map(|x| words::no_value(*x, &name, &self.unit));
         Ok(bad.map_or_else(
             || Found::Measured {
                 samples: values.iter().map(|x| (0, *x)).collect(),

@@ -4,6 +4,7 @@
 //! [`Format`] that suits, [`draft`] makes a [`cohort::Draft`] of a [`Table`], and [`table_of`] a table of a cohort again.
 //! A further format is one file and one line in [`FORMATS`].
 
+mod above;
 mod csv_cells;
 mod csv_columns;
 mod csv_file;

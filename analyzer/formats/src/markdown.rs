@@ -33,19 +33,15 @@ pub fn to_markdown(table: &Table, origin: &str) -> String {
     let mut out = format!("# {}\n\n", escaped(&table.workload));
     let _ = writeln!(
         out,
-        "{} configurations, {} of them measured ({}). Values are medians of {} in {}, {} is better; {}: derived.\n",
+        "{} configurations, {} of them measured ({}). Values are medians of {}, {} is better; {}: derived.\n",
         table.rows.len(),
         measured.len(),
         escaped(origin),
-        escaped(&table.objective),
-        escaped(&table.unit),
+        escaped(&table.described(" in ", "")),
         if table.larger_is_better { "more" } else { "less" },
         over
     );
-    let mut header = vec![
-        "case".to_owned(),
-        format!("{} ({})", escaped(&table.objective), escaped(&table.unit)),
-    ];
+    let mut header = vec!["case".to_owned(), escaped(&table.described(" (", ")"))];
     header.extend([over.to_owned(), "samples".to_owned()]);
     header.extend(names.iter().map(|name| escaped(name)));
     let _ = writeln!(out, "| {} |", header.join(" | "));

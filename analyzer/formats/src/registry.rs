@@ -76,13 +76,16 @@ pub fn read(format: &Format, source: &Source, options: &Options) -> Result<(Cont
             format: format.name,
         });
     }
-    let contents = (format.read)(source, options, &mut notes)?;
-    if let Contents::Table(table) = &contents
-        && table.rows.is_empty()
-    {
-        return Err(ImportError::Empty {
-            file: source.name.clone(),
-        });
+    let mut contents = (format.read)(source, options, &mut notes)?;
+    if let Contents::Table(table) = &mut contents {
+        if table.rows.is_empty() {
+            return Err(ImportError::Empty {
+                file: source.name.clone(),
+            });
+        }
+        if let Some(above) = options.above {
+            crate::above::rank(table, above, source, &mut notes)?;
+        }
     }
     Ok((contents, notes))
 }

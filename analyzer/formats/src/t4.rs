@@ -11,7 +11,7 @@ use crate::error::ImportError;
 use crate::json::{self, Ordered};
 use crate::registry::{Format, Ranks};
 use crate::source::{Options, Source};
-use crate::table::{Contents, Failed, Found, Row, Table};
+use crate::table::{Contents, Failed, Found, NO_UNIT, Row, Table};
 use crate::words::Ending;
 use crate::{timestamp, words};
 
@@ -151,7 +151,7 @@ fn unit(entries: &[Entry], objective: &str, options: &Options, timeunit: Option<
         Some(unit) => words::unit(unit),
         // The schema's times are in milliseconds unless the file says otherwise.
         None if objective == "time" => words::unit(timeunit.unwrap_or("ms")),
-        None => "1".to_owned(),
+        None => NO_UNIT.to_owned(),
     }
 }
 
@@ -239,9 +239,9 @@ impl Reader<'_> {
                 })?
             }
         };
-        let values: Vec<f64> = values.into_iter().map(|x| self.options.ranked(x)).collect();
+        let ranked: Vec<f64> = values.iter().map(|x| self.options.ranked(*x)).collect();
         let name = self.options.ranked_name(self.objective);
-        if let Some(&value) = values.iter().find(|x| self.larger_is_better && **x <= 0.0) {
+        if let Some(&value) = ranked.iter().find(|x| self.larger_is_better && **x <= 0.0) {
             return Err(ImportError::NotAboveZero {
                 file: self.source.name.clone(),
                 objective: name,
@@ -250,7 +250,7 @@ impl Reader<'_> {
                 others: others(entry, self.objective),
             });
         }
-        let bad = values.iter().find_map(|x| words::no_value(*x, &name, self.unit));
+        let bad = ranked.iter().find_map(|x| words::no_value(*x, &name, self.unit));
         Ok(bad.map_or_else(
             || Found::Measured {
                 samples: values.iter().map(|x| (0, *x)).collect(),

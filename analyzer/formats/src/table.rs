@@ -87,6 +87,20 @@ pub enum Contents {
     Definition(String),
 }
 
+/// What files write as the unit of numbers that have none.
+pub(crate) const NO_UNIT: &str = "1";
+
+impl Table {
+    /// The objective with its unit between two words: `time in ms` or `time (ms)`; its name alone where it has no unit.
+    #[must_use]
+    pub fn described(&self, before: &str, after: &str) -> String {
+        if self.unit == NO_UNIT {
+            return self.objective.clone();
+        }
+        format!("{}{before}{}{after}", self.objective, self.unit)
+    }
+}
+
 impl Row {
     /// A row without names, predictions and time.
     pub(crate) fn new(configuration: Attributes, found: Found) -> Self {

@@ -2,7 +2,7 @@
 
 use crate::error::ImportError;
 use crate::source::{Options, Source};
-use crate::table::Failed;
+use crate::table::{Failed, NO_UNIT};
 
 /// How a configuration ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -167,7 +167,7 @@ pub(crate) fn by_unit(unit: &str) -> Option<bool> {
 
 /// Why `x` is no value of an objective, if it isn't.
 pub(crate) fn no_value(x: f64, objective: &str, unit: &str) -> Option<String> {
-    let shown = if unit.is_empty() {
+    let shown = if unit == NO_UNIT {
         x.to_string()
     } else {
         format!("{x} {unit}")

@@ -244,6 +244,66 @@ fn scores_below_zero_are_ranked_by_their_distance_above_a_number() {
 }
 
 #[test]
+fn a_number_far_below_all_others_is_refused_or_told() {
+    let text = "x,score (1)\n1,-0.25\n2,0.5\n3,1.75\n";
+    let above = |above: f64| Options {
+        above: Some(above),
+        larger_is_better: Some(true),
+        columns: columns(&["value=score (1)"]).columns,
+        ..Options::default()
+    };
+    for far in [-1e30, -1e9] {
+        let message = refused("score.csv", text, &above(far));
+        assert!(
+            message.contains("from -0.25 to 1.75") && message.contains("are all the same"),
+            "{message}"
+        );
+        assert!(
+            message.contains("| take a number of their magnitude, such as `--above -2.3`"),
+            "{message}"
+        );
+    }
+    let (table, notes) = table_with("score.csv", text, &above(-1000.0));
+    assert_eq!(table.rows.len(), 3);
+    assert!(
+        notes.len() == 1 && notes[0].contains("no ratio of their distances is above 1.0020"),
+        "{notes:?}"
+    );
+    for near in [-2.3, -1.75, -100.0] {
+        assert_eq!(table_with("score.csv", text, &above(near)).1, [] as [&str; 0], "{near}");
+    }
+    // Numbers far from zero that differ by little, above a number of their magnitude.
+    let text = "x,score (1)\n1,99.9999\n2,100\n";
+    let (table, notes) = table_with("score.csv", text, &above(0.0));
+    assert_eq!((table.rows.len(), notes.len()), (2, 0));
+}
+
+#[test]
+fn a_decimal_sign_is_never_guessed() {
+    let options = Options {
+        unit: Some("ms".to_owned()),
+        ..Options::default()
+    };
+    let mixed = "tile;time\n1;1.500\n2;7\n3;2,5\n";
+    let message = refused("mixed.csv", mixed, &options);
+    assert!(
+        message.contains("line 2: `time` is `1.500`, and line 4: `time` is `2,5`") && message.contains("| write all"),
+        "{message}"
+    );
+    // In different columns as well, but not where what holds the sign is no number.
+    let message = refused("mixed.csv", "share;time\n0.5;1,5\n0.25;2\n", &options);
+    assert!(
+        message.contains("line 2: `share` is `0.5`, and line 2: `time` is `1,5`"),
+        "{message}"
+    );
+    let (table, _) = table_with("names.csv", "version;time\nv1.2;1,5\nv1.3;2\n", &options);
+    assert_eq!(table.rows.len(), 2);
+    // A comma between columns leaves the point alone.
+    let (table, _) = table_with("points.csv", "tile,time\n1,1.500\n2,2.5\n", &options);
+    assert_eq!(table.rows.len(), 2);
+}
+
+#[test]
 fn a_rate_is_read_as_it_is_and_turned_over_in_the_cohort() {
     let text = "x,throughput (GB/s)\n1,3.7\n2,49\n";
     let options = Options {

@@ -106,7 +106,7 @@ fn figures(out: &mut String, analysis: &Analysis, workload: &WorkloadRow, winner
     let (shown, _) = objective.shown_unit();
     let origin = analysis.setup.origin();
     let with_unit = |number: String, unit: &str| {
-        if number == UNDEFINED {
+        if number == UNDEFINED || unit.is_empty() {
             number
         } else {
             format!("{number} <i>{}</i>", text(unit))

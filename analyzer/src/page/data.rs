@@ -25,8 +25,10 @@ pub struct Data {
     pub objective: String,
     /// Whether larger values of it are better.
     pub larger_is_better: bool,
-    /// The shown unit: `ms`, `cycles`.
+    /// The shown unit: `ms`, `cycles`; empty for a number without one.
     pub unit: String,
+    /// What stands beside an axis of values: the unit, or the objective's name.
+    pub heading: String,
     /// What values of the objective are: `measured`, `simulated` or `published`.
     pub origin: &'static str,
     /// The command that builds and measures one case, without the case.
@@ -170,6 +172,7 @@ impl Data {
             objective: analysis.setup.objective.name.clone(),
             larger_is_better: analysis.setup.objective.larger_is_better,
             unit: unit.to_owned(),
+            heading: analysis.setup.objective.heading().to_owned(),
             origin: analysis.setup.origin(),
             command: format!(
                 "layout-sweep try {}",
@@ -318,7 +321,7 @@ fn estimate_column(
     EstimateColumn {
         name: estimate.name.clone(),
         unit: if comparable {
-            objective.shown_unit().0
+            objective.heading()
         } else {
             &estimate.unit
         }

@@ -57,7 +57,11 @@ pub(crate) fn columns(data: &Data) -> Vec<Column> {
     if cases.lower.iter().any(Option::is_some) {
         add("interval", "95 % interval", "derived", 27, false);
     }
-    let head = format!("{}, {}", data.objective, data.unit);
+    let head = if data.unit.is_empty() {
+        data.objective.clone()
+    } else {
+        format!("{}, {}", data.objective, data.unit)
+    };
     let width = head.chars().count().clamp(11, 28) + 2;
     add("value", &head, data.origin, width, true);
     add("outcome", "outcome", "", 14, false);

@@ -117,7 +117,7 @@ fn choice(out: &mut String, analysis: &Analysis, workload: &WorkloadRow) {
         .max_by_key(|at_k| at_k.len())
         .map(|at_k| at_k.iter().map(|at| at.k).filter(|k| *k > 1).collect())
         .unwrap_or_default();
-    let regret = format!("regret, {}", text(objective.shown_unit().0));
+    let regret = format!("regret, {}", text(objective.heading()));
     let firsts: Vec<String> = budgets.iter().map(|k| format!("first {k}")).collect();
     let mut heads = vec![
         ("choosing by", "modelled", false),

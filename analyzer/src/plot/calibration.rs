@@ -33,7 +33,7 @@ pub fn calibration(
     origin: &str,
 ) -> Result<Option<Picture>, String> {
     let in_unit = objective.has_bias(&estimate.unit);
-    let (unit, one) = objective.shown_unit();
+    let (unit, one) = (objective.heading(), objective.shown_unit().1);
     let point = |case| point(case, estimate, in_unit, one);
     let all: Vec<Point> = workload.cases.iter().filter_map(point).collect();
     // A logarithm shows positive values only; what it can't show is counted below.

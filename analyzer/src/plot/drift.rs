@@ -20,7 +20,7 @@ const NAMED: usize = 5;
 /// disturbed rounds are crosses. `None` where the control was measured in fewer than 2 rounds.
 pub fn drift(workload: &WorkloadRow, objective: &Objective, origin: &str) -> Option<Picture> {
     let drift = workload.drift.as_ref()?;
-    let (unit, one) = objective.shown_unit();
+    let (unit, one) = (objective.heading(), objective.shown_unit().1);
     let (left, top, right, bottom) = FRAME;
     let (minutes, time_unit) = time_scale(drift);
     let times: Vec<f64> = drift.points.iter().map(|point| point.seconds / minutes).collect();

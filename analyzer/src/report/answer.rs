@@ -218,7 +218,6 @@ pub(crate) fn answer(out: &mut String, analysis: &Analysis, workload: &WorkloadR
 
 fn figures(out: &mut String, analysis: &Analysis, workload: &WorkloadRow, case: &CaseRow) {
     let objective = &analysis.setup.objective;
-    let (shown, _) = objective.shown_unit();
     let origin = analysis.setup.origin();
     let role = role(workload);
     // Without operations there is no rate.
@@ -230,15 +229,15 @@ fn figures(out: &mut String, analysis: &Analysis, workload: &WorkloadRow, case: 
     });
     let _ = writeln!(
         out,
-        "- {} {shown} ({origin}){rate}; {} {} {} {shown} ({})",
-        or_dash(case.value, |v| objective.number(v)),
+        "- {} ({origin}){rate}; {} {} {} ({})",
+        objective.with_unit(or_dash(case.value, |v| objective.number(v))),
         role,
         if analysis.setup.objective.is_duration() {
             "takes"
         } else {
             "has"
         },
-        or_dash(workload.control_value, |v| objective.number(v)),
+        objective.with_unit(or_dash(workload.control_value, |v| objective.number(v))),
         if workload.median_peak_gflops.is_some() {
             "derived, normalised"
         } else {

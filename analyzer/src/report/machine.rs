@@ -20,14 +20,13 @@ pub(crate) fn drift_lines(analysis: &Analysis, workload: &WorkloadRow, show: imp
         "The first measured case"
     };
     let mut lines = vec![format!(
-        "{} {} {} in the first half of {} and {} in the second (medians, {}): {}.",
+        "{} {} in the first half of {} and {} in the second (medians, {}): {}.",
         if objective.is_duration() {
             format!("{whose} took")
         } else {
             format!("{whose}'s {} was", show(&objective.name))
         },
-        objective.number(drift.first_half),
-        objective.shown_unit().0,
+        objective.quantity(drift.first_half),
         counted(drift.rounds, "round"),
         objective.number(drift.second_half),
         analysis.setup.origin(),

@@ -113,7 +113,7 @@ fn best(out: &mut String, analysis: &Analysis, workload: &WorkloadRow) {
         })
         .collect();
     let origin = analysis.setup.origin();
-    let shown = format!("{} ({origin})", objective.shown_unit().0);
+    let shown = format!("{} ({origin})", objective.heading());
     let (ratio_head, error_head) = (format!("ratio ({origin})"), format!("max error ({origin})"));
     let counts = format!("{}s", workload.counts());
     let head = vec![

@@ -95,7 +95,7 @@ fn order_row(
 
 /// `1.2 x + 0.3 ms`, with x in the objective's unit where the estimate is, else the slope in what is shown.
 fn linear(line: LineFigure, estimate_unit: &str, objective: &Objective) -> String {
-    let (shown, one) = objective.shown_unit();
+    let (_, one) = objective.shown_unit();
     let sign = if line.intercept < 0.0 { '-' } else { '+' };
     let slope = if objective.has_bias(estimate_unit) {
         line.slope
@@ -103,16 +103,15 @@ fn linear(line: LineFigure, estimate_unit: &str, objective: &Objective) -> Strin
         line.slope / one
     };
     format!(
-        "{} x {sign} {} {shown}",
+        "{} x {sign} {}",
         significant(slope, 3),
-        objective.number(line.intercept.abs())
+        objective.quantity(line.intercept.abs())
     )
 }
 
 /// What choosing by each costs.
 fn choice(out: &mut String, analysis: &Analysis, workload: &WorkloadRow) {
     let objective = &analysis.setup.objective;
-    let (shown, _) = objective.shown_unit();
     // The budgets of the estimate that has most of them: one with more samples has all that others have.
     let budgets = workload.estimates.iter().map(|estimate| &estimate.whole.at_k);
     let budgets: Vec<usize> = budgets
@@ -144,7 +143,7 @@ fn choice(out: &mut String, analysis: &Analysis, workload: &WorkloadRow) {
         "its choice",
         "regret",
         "cross-fitted",
-        &format!("regret ({shown})"),
+        &format!("regret ({})", objective.heading()),
         "rank of best",
         "best flips",
     ]

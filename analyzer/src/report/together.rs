@@ -69,13 +69,12 @@ pub(crate) fn together_lines(analysis: &Analysis, show: impl Fn(&str) -> String)
         ),
     };
     let objective = &analysis.setup.objective;
-    let (shown, _) = objective.shown_unit();
     let sum = across.sum.map(|sum| {
         format!(
-            "Each as often as its weight says, they take {} {shown} with their controls and {} {shown} with each one's best: \
+            "Each as often as its weight says, they take {} with their controls and {} with each one's best: \
              {} (derived).",
-            objective.number(sum.control),
-            objective.number(sum.best),
+            objective.quantity(sum.control),
+            objective.quantity(sum.best),
             ratio(sum.ratio)
         )
     });

@@ -95,9 +95,8 @@ pub(crate) fn objective_line(analysis: &Analysis, plain: impl Fn(&str) -> String
     let setup = &analysis.setup;
     let objective = &setup.objective;
     let mut parts = vec![format!(
-        "Objective: {} in {}, {}",
-        plain(&objective.name),
-        plain(&objective.unit),
+        "Objective: {}, {}",
+        objective.described(plain),
         objective.direction()
     )];
     if setup.imported.is_some() {
