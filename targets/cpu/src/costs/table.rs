@@ -11,7 +11,10 @@ use crate::isa::Isa;
 pub type CostTable = PriceList<Kernel>;
 
 /// Tables that ship, with the instruction set that each was fitted for.
-const SHIPPED: &[(Isa, &str)] = &[(Isa::Avx2, include_str!("zen3-guest.toml"))];
+const SHIPPED: &[(Isa, &str)] = &[
+    (Isa::Avx2, include_str!("zen3-guest.toml")),
+    (Isa::Avx512, include_str!("zen4-guest.toml")),
+];
 
 /// The table that ships for kernels of `isa`: the one that was fitted for it, else the first.
 pub fn shipped(isa: Isa) -> Result<CostTable, CostError> {
