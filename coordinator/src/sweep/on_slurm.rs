@@ -476,8 +476,7 @@ impl Session<'_> {
 
     /// Whether a wrong result stops everything.
     fn is_stopped(&self) -> Result<bool, RunError> {
-        let accepted = |name: &str| self.options.accept_incorrect.iter().any(|accepted| accepted == name);
-        Ok(self.state()?.stopped_by().into_iter().any(|case| !accepted(case)))
+        Ok(self.options.stopped_by(&self.state()?).next().is_some())
     }
 
     fn should_end(&self) -> bool {
@@ -486,29 +485,11 @@ impl Session<'_> {
 
     fn summary(&self, begun: usize) -> Result<RunSummary, RunError> {
         let state = self.state()?;
-        let accepted = |name: &str| self.options.accept_incorrect.iter().any(|accepted| accepted == name);
         let new = self.records.get(begun..).unwrap_or_default();
-        let rounds = |wanted: bool| {
-            let own = new.iter();
-            own.filter(|r| matches!(r.kind, RecordKind::Run { recovered, .. } if recovered == wanted))
-                .count() as u64
-        };
-        let mut undone = state.cases().iter().filter(|case| case.outcome().is_none());
-        let left = undone.any(|case| self.takes(&case.case.name));
+        let left = |case: &str| self.takes(case);
         Ok(RunSummary {
-            counts: state.counts(),
-            rounds_done: rounds(false),
-            rounds_recovered: rounds(true),
             interrupted: self.left_running || self.interrupt.urgency() > Urgency::None,
-            only_built: false,
-            time_over: left && self.deadline.is_some_and(|deadline| Instant::now() >= deadline),
-            stopped_by: state
-                .stopped_by()
-                .into_iter()
-                .filter(|case| !accepted(case))
-                .map(str::to_owned)
-                .collect(),
-            dropped: Vec::new(),
+            ..RunSummary::of(self.options, &state, new, state.counts(), (left, self.deadline))
         })
     }
 }

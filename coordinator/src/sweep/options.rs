@@ -1,9 +1,9 @@
 //! What a run is asked for, and what it says at its end.
 
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use cohort::{Counts, Dropped, ShardId};
+use cohort::{Counts, Dropped, Record, RecordKind, ShardId, State};
 use target_api::{Configured, Machine};
 
 use super::filter::Retry;
@@ -76,6 +76,16 @@ impl<'a> RunOptions<'a> {
             clock: jiff::Timestamp::now,
         }
     }
+
+    /// Whether a wrong result of `case` is no reason to stop.
+    pub(crate) fn accepts(&self, case: &str) -> bool {
+        self.accept_incorrect.iter().any(|accepted| accepted == case)
+    }
+
+    /// Cases whose wrong results stop the sweep.
+    pub(crate) fn stopped_by<'s>(&self, state: &'s State<'_>) -> impl Iterator<Item = &'s str> {
+        state.stopped_by().into_iter().filter(|case| !self.accepts(case))
+    }
 }
 
 /// How a run ended.
@@ -100,6 +110,34 @@ pub struct RunSummary {
 }
 
 impl RunSummary {
+    /// What a run that nobody interrupted came to: `new` records were made by it, and `left` is undone of what it was asked
+    /// for until `deadline`.
+    pub(crate) fn of(
+        options: &RunOptions<'_>,
+        state: &State<'_>,
+        new: &[Record],
+        counts: Counts,
+        (left, deadline): (impl Fn(&str) -> bool, Option<Instant>),
+    ) -> Self {
+        let rounds = |wanted: bool| {
+            let own = new.iter();
+            own.filter(|r| matches!(r.kind, RecordKind::Run { recovered, .. } if recovered == wanted))
+                .count() as u64
+        };
+        let mut undone = state.cases().iter().filter(|case| case.outcome().is_none());
+        let left = undone.any(|case| left(&case.case.name));
+        Self {
+            counts,
+            rounds_done: rounds(false),
+            rounds_recovered: rounds(true),
+            interrupted: false,
+            time_over: left && deadline.is_some_and(|deadline| Instant::now() >= deadline),
+            only_built: false,
+            stopped_by: options.stopped_by(state).map(str::to_owned).collect(),
+            dropped: Vec::new(),
+        }
+    }
+
     /// Whether work is left that was asked for.
     #[must_use]
     pub fn partial(&self) -> bool {

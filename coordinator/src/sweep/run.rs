@@ -263,7 +263,7 @@ impl Sweep<'_> {
 
     async fn work(&mut self, mut crosses: Option<Crosses<'_>>, reporter: &mut Reporter<'_>) -> Result<(), RunError> {
         let (options, part) = (self.options, self.part);
-        let accepted = |name: &str| options.accept_incorrect.iter().any(|accepted| accepted == name);
+        let accepted = |name: &str| options.accepts(name);
         {
             let state = self.state()?;
             named("--accept-incorrect", &options.accept_incorrect, &state)?;
@@ -286,7 +286,7 @@ impl Sweep<'_> {
                 .frozen
                 .state(self.log.records())
                 .map_err(|error| RunError::State(Box::new(error)))?;
-            if state.stopped_by().into_iter().any(|case| !accepted(case)) {
+            if options.stopped_by(&state).next().is_some() {
                 return Ok(());
             }
             if context.should_stop() {
@@ -350,30 +350,12 @@ impl Sweep<'_> {
 
     fn summary(&self, begun: usize) -> Result<RunSummary, RunError> {
         let state = self.state()?;
-        let accepted = |name: &str| self.options.accept_incorrect.iter().any(|accepted| accepted == name);
         let new = self.log.records().get(begun..).unwrap_or_default();
-        let rounds = |wanted: bool| {
-            let own = new.iter();
-            own.filter(|r| matches!(r.kind, RecordKind::Run { recovered, .. } if recovered == wanted))
-                .count() as u64
-        };
         let owns = |case: &str| self.part.owns(case);
-        let mut undone = state.cases().iter().filter(|case| case.outcome().is_none());
-        let left = undone.any(|case| owns(&case.case.name));
         Ok(RunSummary {
-            counts: state.counts_of(owns),
-            rounds_done: rounds(false),
-            rounds_recovered: rounds(true),
             interrupted: self.interrupt.urgency() > Urgency::None,
             only_built: self.options.builds_only,
-            time_over: left && self.deadline.is_some_and(|deadline| Instant::now() >= deadline),
-            stopped_by: state
-                .stopped_by()
-                .into_iter()
-                .filter(|case| !accepted(case))
-                .map(str::to_owned)
-                .collect(),
-            dropped: Vec::new(),
+            ..RunSummary::of(self.options, &state, new, state.counts_of(owns), (owns, self.deadline))
         })
     }
 }
