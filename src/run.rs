@@ -3,12 +3,13 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use cohort::{Counts, ShardId};
+use cohort::{CohortDir, Counts, ShardId};
 use coordinator::ExitCode;
+use coordinator::sweep::open_for;
 use serde::Serialize;
 
 use crate::failure::Failure;
-use crate::freeze::open;
+use crate::freeze::unreadable;
 use crate::output::{Format, counted, print, print_json};
 use crate::running::{self, Options};
 
@@ -50,7 +51,8 @@ fn shard(text: &str) -> Result<ShardId, String> {
 
 /// Runs what is left of a cohort.
 pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let frozen = open(&arguments.cohort)?;
+    let frozen = open_for(&CohortDir::new(&arguments.cohort), arguments.shard)
+        .map_err(|error| unreadable(format!("`{}` can't be opened", arguments.cohort.display()), error))?;
     running::hand_over(&frozen)?;
     let shard = arguments.shard.map(|shard| (shard, arguments.builds_only));
     let summary = running::run(&frozen, &arguments.options, shard)?;

@@ -16,6 +16,7 @@ mod ipu21;
 mod kernel;
 mod kill;
 mod kohaku;
+mod large;
 mod main_job;
 mod page;
 mod said;

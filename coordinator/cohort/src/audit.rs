@@ -131,7 +131,10 @@ pub fn gone_artifacts(frozen: &Frozen, records: &[Record], state: &State<'_>) ->
 
 /// What the latest build record says of each artifact, by the name of its folder in `artifacts/`.
 #[must_use]
-pub fn built_artifacts(frozen: &Frozen, records: &[Record]) -> BTreeMap<String, UnitBuilt> {
+pub fn built_artifacts<'a>(
+    frozen: &Frozen,
+    records: impl IntoIterator<Item = &'a Record>,
+) -> BTreeMap<String, UnitBuilt> {
     let confirmations = frozen.confirmations();
     let mut artifacts = BTreeMap::new();
     for record in records {

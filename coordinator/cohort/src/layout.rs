@@ -86,7 +86,6 @@ impl<'a> Layout<'a> {
         cases: &'a [Case],
         additions: &'a [Addition],
     ) -> Result<Self, LayoutError> {
-        let mut layout = Self::default();
         let found = cases.len() as u64;
         if found != manifest.cases {
             return Err(LayoutError::CaseCount {
@@ -94,6 +93,16 @@ impl<'a> Layout<'a> {
                 found,
             });
         }
+        Self::of_part(manifest, cases, additions)
+    }
+
+    /// The same of some of the cases.
+    pub(crate) fn of_part(
+        manifest: &'a Manifest,
+        cases: &'a [Case],
+        additions: &'a [Addition],
+    ) -> Result<Self, LayoutError> {
+        let mut layout = Self::default();
         if manifest.measure.rounds == 0 || manifest.measure.pairs == 0 {
             return Err(LayoutError::NothingToMeasure);
         }

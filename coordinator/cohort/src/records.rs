@@ -1,9 +1,11 @@
 //! Record files: appended to by one writer each, read by everybody.
 
+use std::borrow::Cow;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
+use serde::Deserialize;
 
 use crate::chain;
 use crate::error::CohortError;
@@ -144,6 +146,14 @@ pub struct Records {
     pub dropped: Vec<Dropped>,
 }
 
+impl Records {
+    fn drop_torn(&mut self, file: PathBuf, bytes: u64) {
+        if bytes > 0 {
+            self.dropped.push(Dropped { file, bytes });
+        }
+    }
+}
+
 /// Reads all record files in the order of their names. No lock is needed while a run goes on.
 ///
 /// A last line without newline is dropped and reported; any other line that is no record, has another writer than the
@@ -152,6 +162,52 @@ pub fn read_records(dir: &CohortDir) -> Result<Records, CohortError> {
     let mut all = Records::default();
     for writer in record_files(dir)? {
         read_file(&dir.record_file(&writer), &writer, &mut all)?;
+    }
+    Ok(all)
+}
+
+/// What tells whose record a line is, without the rest of it.
+#[derive(Deserialize)]
+pub(crate) struct Head<'a> {
+    #[serde(borrow)]
+    writer: Cow<'a, str>,
+    sequence: u64,
+    #[serde(borrow)]
+    pub(crate) case: Cow<'a, str>,
+    #[serde(borrow)]
+    pub(crate) record: Cow<'a, str>,
+}
+
+/// What becomes of a line.
+pub(crate) enum Wanted {
+    /// It is one of the records.
+    Record,
+    /// It is read, and handed over by itself.
+    Apart,
+    /// It is only known to be a record of its writer.
+    Nothing,
+}
+
+/// The same of those that `wanted` takes by their heads.
+pub(crate) fn read_records_of(
+    dir: &CohortDir,
+    wanted: impl Fn(&Head<'_>) -> Wanted,
+    mut apart: impl FnMut(Record),
+) -> Result<Records, CohortError> {
+    let mut all = Records::default();
+    for writer in record_files(dir)? {
+        let path = dir.record_file(&writer);
+        let torn = read_raw_lines(&path, |line, text| {
+            let head: Head<'_> = parse_line(&path, line, text)?;
+            check_head(&path, &writer, line - 1, &head.writer, head.sequence)?;
+            match wanted(&head) {
+                Wanted::Record => all.records.push(parse_line(&path, line, text)?),
+                Wanted::Apart => apart(parse_line(&path, line, text)?),
+                Wanted::Nothing => {}
+            }
+            Ok(())
+        })?;
+        all.drop_torn(path, torn);
     }
     Ok(all)
 }
@@ -189,11 +245,15 @@ pub(crate) fn check_line(path: &Path, writer: &str, number: u64, line: &[u8]) ->
 }
 
 fn check_record(path: &Path, writer: &str, number: u64, record: &Record) -> Result<(), CohortError> {
-    if record.writer != writer {
-        return Err(bad_line(path, number + 1, format!("its writer is `{}`", record.writer)));
+    check_head(path, writer, number, &record.writer, record.sequence)
+}
+
+fn check_head(path: &Path, writer: &str, number: u64, own: &str, sequence: u64) -> Result<(), CohortError> {
+    if own != writer {
+        return Err(bad_line(path, number + 1, format!("its writer is `{own}`")));
     }
-    if record.sequence != number {
-        let message = format!("expected sequence number {number}, found {}", record.sequence);
+    if sequence != number {
+        let message = format!("expected sequence number {number}, found {sequence}");
         return Err(bad_line(path, number + 1, message));
     }
     Ok(())
@@ -213,12 +273,7 @@ fn read_file(path: &Path, writer: &str, all: &mut Records) -> Result<(), CohortE
         all.records.push(record);
         Ok(())
     })?;
-    if torn > 0 {
-        all.dropped.push(Dropped {
-            file: path.to_owned(),
-            bytes: torn,
-        });
-    }
+    all.drop_torn(path.to_owned(), torn);
     Ok(())
 }
 
@@ -228,6 +283,23 @@ pub(crate) fn read_lines<T: serde::de::DeserializeOwned>(
     path: &Path,
     mut take: impl FnMut(u64, T) -> Result<(), CohortError>,
 ) -> Result<u64, CohortError> {
+    read_raw_lines(path, |line, text| take(line, parse_line(path, line, text)?))
+}
+
+/// A line of that number, from 1, as JSON.
+pub(crate) fn parse_line<'a, T: serde::Deserialize<'a>>(
+    path: &Path,
+    line: u64,
+    text: &'a [u8],
+) -> Result<T, CohortError> {
+    serde_json::from_slice(text).map_err(|error| bad_line(path, line, error.to_string()))
+}
+
+/// The same without reading anything into the lines, which come without their newlines.
+pub(crate) fn read_raw_lines(
+    path: &Path,
+    mut take: impl FnMut(u64, &[u8]) -> Result<(), CohortError>,
+) -> Result<u64, CohortError> {
     let mut reader = BufReader::with_capacity(1 << 16, fs_err::File::open(path)?);
     let mut buffer = Vec::new();
     for line in 1.. {
@@ -236,12 +308,7 @@ pub(crate) fn read_lines<T: serde::de::DeserializeOwned>(
         if buffer.pop_if(|last| *last == b'\n').is_none() {
             return Ok(length);
         }
-        let parsed = serde_json::from_slice(&buffer).map_err(|e| CohortError::BadLine {
-            path: path.to_owned(),
-            line,
-            message: e.to_string(),
-        })?;
-        take(line, parsed)?;
+        take(line, &buffer)?;
     }
     Ok(0)
 }

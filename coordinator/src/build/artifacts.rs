@@ -45,7 +45,7 @@ pub(super) enum Found {
 
 impl Artifacts {
     /// What records say.
-    pub(crate) fn new(frozen: &Frozen, records: &[Record]) -> Self {
+    pub(crate) fn new<'a>(frozen: &Frozen, records: impl IntoIterator<Item = &'a Record>) -> Self {
         Self {
             recorded: built_artifacts(frozen, records),
             checked: HashMap::new(),

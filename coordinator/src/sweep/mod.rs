@@ -36,7 +36,7 @@ pub use hand_out::{ShardStatus, hand_out, shards};
 pub use on_slurm::run_on_slurm;
 pub use options::{RunOptions, RunSummary};
 pub use ranking::{Ranked, Ranking};
-pub use run::run;
+pub use run::{open_for, run};
 
 pub(crate) use claims::runs_here;
 pub(crate) use context::{Context, Piece};

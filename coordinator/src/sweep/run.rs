@@ -5,8 +5,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use cohort::{
-    Claim, CohortDir, Difference, Frozen, Record, RecordKind, Snapshot, State, WriterName, batch_numbers,
-    gone_artifacts,
+    Claim, CohortDir, CohortError, Difference, Frozen, Record, RecordKind, ShardId, Snapshot, State, WriterName,
+    batch_numbers, gone_artifacts,
 };
 use fs_err as fs;
 
@@ -44,7 +44,7 @@ pub fn run(
 ) -> Result<RunSummary, RunError> {
     // Commands run in other folders, so every path must be whole. A folder that is missing is found by opening it.
     let dir = CohortDir::new(fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned()));
-    Frozen::open(&dir)?.continuable()?;
+    open_for(&dir, options.shard)?.continuable()?;
     let name = writer_name((options.clock)());
     let mut reporter = Reporter::new(on_event);
     let _lock = match options.shard {
@@ -75,6 +75,23 @@ pub fn run(
         Err(error) => _ = claims.release(error.exit_code(), Some(&chain(error))),
     }
     ran
+}
+
+/// From so many cases on a worker of a shard reads its own cases and records alone. Then it does not know whether another
+/// shard has measured the same program already.
+const LARGE: u64 = 20_000;
+
+fn is_large(dir: &CohortDir) -> Result<bool, RunError> {
+    Ok(Frozen::cases_in(dir)? >= LARGE)
+}
+
+/// Opens a cohort for whoever is to work on all of it, or on a shard: a large one then without the cases that the manifest
+/// alone does not tell of.
+pub fn open_for(dir: &CohortDir, shard: Option<ShardId>) -> Result<Frozen, CohortError> {
+    if shard.is_some() && Frozen::cases_in(dir)? >= LARGE {
+        return Frozen::open_part(dir, &HashSet::new());
+    }
+    Frozen::open(dir)
 }
 
 /// Claims all shards with cases left, of a cohort that has shards.
@@ -113,7 +130,10 @@ fn run_part(
     crosses: Option<Crosses<'_>>,
     reporter: &mut Reporter<'_>,
 ) -> Result<RunSummary, RunError> {
-    let Snapshot { frozen, records } = Snapshot::read(dir)?;
+    let (Snapshot { frozen, records }, others) = match part.own {
+        Some(own) if is_large(dir)? => Snapshot::read_part(dir, own)?,
+        _ => (Snapshot::read(dir)?, Vec::new()),
+    };
     let Checked { accepted, unlike } = check(&frozen, options, &consent::given(&records.records))?;
     told_verified(&frozen, &records.records, options, part, &accepted, reporter)?;
     remove_leftovers(dir, options.shard)?;
@@ -134,7 +154,7 @@ fn run_part(
             interrupt: Interrupt::listen(true)?,
             // A limit that no clock can show is none.
             deadline: options.time_limit.and_then(|limit| Instant::now().checked_add(limit)),
-            artifacts: Artifacts::new(&frozen, log.records()),
+            artifacts: Artifacts::new(&frozen, others.iter().chain(log.records())),
             options,
             part,
             // What other tools make is not what the names of builds in the cache promise.

@@ -24,7 +24,11 @@ pub fn state<'a>(
     additions: &'a [Addition],
     records: &'a [Record],
 ) -> Result<State<'a>, StateError> {
-    let layout = Layout::new(manifest, cases, additions)?;
+    fold(Layout::new(manifest, cases, additions)?, records)
+}
+
+/// The same of cases that fit together.
+pub(crate) fn fold<'a>(layout: Layout<'a>, records: &'a [Record]) -> Result<State<'a>, StateError> {
     let mut duplicates = Vec::new();
     let sorted = in_order(records, &mut duplicates)?;
     let of_no_case = |record: &&Record| {

@@ -11,6 +11,7 @@ mod model;
 
 pub use apart::Unlike;
 pub use error::{Problem, StateError};
+pub(crate) use fold::fold;
 pub use fold::state;
 pub use left::{Counts, Left, LeftBuild, LeftRound};
 pub use model::{Attempt, CaseState, DoneBuild, DoneRound, Duplicate, Outcome, RoundState, State, Status};

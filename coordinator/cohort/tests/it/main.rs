@@ -8,6 +8,7 @@ mod full_disk;
 mod growing;
 mod killed;
 mod made;
+mod parts;
 mod properties;
 mod recording;
 mod scale;
