@@ -2,7 +2,7 @@
 
 use planner::Refusal;
 
-use crate::kernels::Flash;
+use crate::kernels::{Flash, Restart};
 use crate::machine::{BLOCK, GROUP, VECTOR, WORD};
 
 /// A rule over a call: its name, and what it says.
@@ -68,6 +68,12 @@ pub static RULES: &[Rule] = &[
             if f.causal {
                 return Err(format!(
                     "{} parts of the keys of a causal call: the keys behind a query leave parts without any",
+                    f.key_splits
+                ));
+            }
+            if f.restart == Restart::InDrain {
+                return Err(format!(
+                    "{} parts of the keys whose results are rescaled in the drain: there is one such result",
                     f.key_splits
                 ));
             }

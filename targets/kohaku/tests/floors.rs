@@ -1,11 +1,14 @@
 //! What can't be had on this machine, by trying everything.
 
 use planner::order::{ByteOrder, Digits, Level};
-use target_kohaku::compile::{Compiled, compile};
-use target_kohaku::kernels::{Flash, Restart, flash};
-use target_kohaku::machine::{Drain, Machine, Prices};
-use target_kohaku::relayout::Kind;
-use target_kohaku::timing::timing;
+use target_kohaku::kernels::Restart;
+use target_kohaku::machine::{Drain, Machine};
+
+#[path = "../examples/published/whatif.rs"]
+#[allow(dead_code, reason = "its tables are the example's")]
+mod whatif;
+
+use whatif::{BLOCKS, crossings};
 
 /// Batch, length, heads, width of a small tensor; both axes that a row could run along are 16 long.
 const EXTENTS: [usize; 4] = [2, 16, 2, 16];
@@ -52,6 +55,9 @@ fn split(axes: &[usize], tile: usize) -> Option<[Vec<Level>; 3]> {
     (part == 2 || (part == 1 && left[1] == 1)).then_some(parts)
 }
 
+/// A sub-tile has 4 x 4 elements, so that a word of 16 holds 4 of one row and 4 of one column, whichever axes are called
+/// rows and columns, in whatever order, and however sub-tiles are grouped: a reduction, which reads 16 of one row, finds
+/// none whole.
 #[test]
 fn no_assignment_of_axes_and_no_tiling_drains_words_that_a_reduction_reads() {
     let mut tried = 0;
@@ -82,36 +88,51 @@ fn no_assignment_of_axes_and_no_tiling_drains_words_that_a_reduction_reads() {
     assert!(tried > 300, "{tried}");
 }
 
-fn compiled(restart: Restart, drain: Drain) -> Compiled {
-    let machine = Machine {
-        drain,
-        ..Machine::default()
-    };
-    let call = Flash {
-        restart,
-        ..Flash::published(4, 64, 512)
-    };
-    compile(flash(&call).expect("a call"), &machine).expect("a program")
-}
-
-/// Conversions that transpose, for each of the eight key blocks.
-fn crossings(compiled: &Compiled) -> usize {
-    let granule =
-        |c: &&target_kohaku::compile::Conversion| c.plan.as_ref().is_some_and(|plan| plan.kind == Kind::Granule);
-    compiled.run().filter(granule).count()
-}
-
+/// Both products leave tiles, and both of what they leave meets rows: scores are folded by rows, and the running result is
+/// rescaled by a value of each row. So two crossings of a key block are the floor while a maximum runs: each rewrite of the
+/// rescale either keeps both, moves one to another operand, or gives up the running maximum.
 #[test]
 fn two_crossings_per_key_block_are_the_floor_while_the_maximum_runs() {
-    // The running result is rescaled by rows, and scores are folded by rows: both come out of a cluster as tiles.
-    assert_eq!(crossings(&compiled(Restart::Accumulate, Drain::Tiles)), 2 * 8);
-    // Rescaling inside the band saves none, and costs cycles.
-    let cost = |restart| timing(&compiled(restart, Drain::Tiles), Prices::RealSpan).total();
-    assert_eq!(crossings(&compiled(Restart::InBand, Drain::Tiles)), 2 * 8);
-    assert!(cost(Restart::InBand) > cost(Restart::Accumulate));
+    let machine = Machine::default();
+    let (shipped, cycles) = crossings(Restart::Accumulate, &machine).unwrap();
+    assert_eq!(shipped, 2 * BLOCKS);
+    // Rescaling inside the band reads the result by rows there: as many crossings, more cycles.
+    let (in_band, dearer) = crossings(Restart::InBand, &machine).unwrap();
+    assert_eq!(in_band, 2 * BLOCKS);
+    assert!(dearer > cycles);
+    // In the drain it stays among tiles, and its correction, which the band leaves by rows, has to cross instead; both ends
+    // cross too (what starts at zero, and the sum that divides). The machine has no such epilogue.
+    let refusal = crossings(Restart::InDrain, &machine).unwrap_err();
+    assert_eq!(refusal.rule, "full-shape-epilogue", "{refusal}");
+    let wide = Machine {
+        full_shape_epilogue: true,
+        ..machine.clone()
+    };
+    let (in_drain, _) = crossings(Restart::InDrain, &wide).unwrap();
+    assert!((2 * BLOCKS..=2 * BLOCKS + 2).contains(&in_drain), "{in_drain}");
     // Without a running maximum nothing rescales: one crossing a block is left, and a few at both ends.
-    let fixed = crossings(&compiled(Restart::Fixed, Drain::Tiles));
-    assert!((8..=8 + 3).contains(&fixed), "{fixed}");
+    let (fixed, _) = crossings(Restart::Fixed, &machine).unwrap();
+    assert!((BLOCKS..=BLOCKS + 3).contains(&fixed), "{fixed}");
     // A drain of rows leaves none.
-    assert_eq!(crossings(&compiled(Restart::Accumulate, Drain::Rows)), 0);
+    let rows = Machine {
+        drain: Drain::Rows,
+        ..machine
+    };
+    assert_eq!(crossings(Restart::Accumulate, &rows).unwrap().0, 0);
+}
+
+/// Scaling every block's weights beforehand, so that nothing has to be rescaled, needs the corrections of all blocks before:
+/// their product is `2^(first maximum - running maximum)`, and over it the weight `2^(score - running maximum)` is
+/// `2^(score - first maximum)`. Nothing of the running maximum is left: it is the fixed maximum again.
+#[test]
+fn scales_beforehand_telescope_to_a_fixed_maximum() {
+    let scores = [3.0_f64, -1.0, 7.5, 7.0, 40.0, 12.25];
+    let (mut running, mut scale) = (scores[0], 1.0);
+    for score in scores {
+        let new = running.max(score);
+        scale *= (running - new).exp2();
+        running = new;
+        let beforehand = (score - running).exp2() / scale;
+        assert!((beforehand / (score - scores[0]).exp2() - 1.0).abs() < 1e-12);
+    }
 }

@@ -7,7 +7,7 @@ use target_kohaku::compile::compile;
 use target_kohaku::kernels::{self, Flash, Gelu, Mask, Norm, Padded, Restart, Tiling, flash};
 use target_kohaku::machine::{Machine, Prices};
 use target_kohaku::timing::timing;
-use target_kohaku::unit::{Grade, run};
+use target_kohaku::unit::{Grade, grade, run};
 
 /// Largest error and median, relative to the largest value, that a kernel may have.
 fn within(grade: Grade, p50: f64, max: f64) {
@@ -272,6 +272,27 @@ fn one_stage_takes_a_buffer_in_one_order() {
     };
     program.stage("both", Work::Vector(vector));
     assert_eq!(compile(program, &Machine::default()).unwrap_err().rule, "two-orders");
+}
+
+#[test]
+fn the_result_may_be_rescaled_in_the_drain_where_an_epilogue_could() {
+    let case = Case::attention(Flash {
+        restart: Restart::InDrain,
+        ..Flash::published(1, 64, 256)
+    });
+    let machine = Machine {
+        full_shape_epilogue: true,
+        ..Machine::default()
+    };
+    let compiled = compile(case.program.clone(), &machine).unwrap();
+    let result = run(&compiled, &case.views()).unwrap().outputs.remove("o").unwrap();
+    within(grade(&result, &case.expected["o"]).unwrap(), 6e-3, 5e-2);
+    // Four heads drain more tiles than there are cores.
+    let wide = Flash {
+        restart: Restart::InDrain,
+        ..Flash::published(4, 64, 256)
+    };
+    assert_eq!(compile(flash(&wide).unwrap(), &machine).unwrap_err().rule, "fused-grid");
 }
 
 #[test]

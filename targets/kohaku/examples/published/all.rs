@@ -139,6 +139,7 @@ pub(crate) fn table() -> String {
         let [a, b, c, d] = cycles;
         let _ = writeln!(out, "| {name} | {a} | {b} | {c} | {d} |");
     }
+    out.push_str(&whatif::rewrites());
     out.push_str(&blocks::table());
     out
 }

@@ -5,7 +5,7 @@ use planner::Refusal;
 
 use crate::layout::Shape;
 use crate::machine::PART;
-use crate::program::{BufferId, Expr, Gemm, Operand, Program, Role, Statement, Term, Vector, Work};
+use crate::program::{BufferId, Epilogue, Expr, Gemm, Operand, Program, Role, Statement, Term, Vector, Work};
 
 /// Where the rescaling of the running result is computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -15,6 +15,9 @@ pub enum Restart {
     Accumulate,
     /// Inside the softmax band, so that the accumulation only adds: the first published rewrite.
     InBand,
+    /// In the drain of the second product, whose epilogue reads the running result and its correction at full shape: the
+    /// machine has no such epilogue, and a what-if one only where all tiles drain into cores at once.
+    InDrain,
     /// Not at all: a fixed maximum is subtracted, which is only right for bounded scores.
     Fixed,
 }
@@ -160,7 +163,7 @@ pub fn flash(f: &Flash) -> Result<Program, Refusal> {
         temporary("weights", f.block),
         temporary("part_o", f.value_width),
     );
-    let calls: Vec<Call> = (0..f.key_splits)
+    let mut calls: Vec<Call> = (0..f.key_splits)
         .map(|split| {
             // The first part has the plain names.
             let mut own = |name: &str, columns| match split {
@@ -180,7 +183,8 @@ pub fn flash(f: &Flash) -> Result<Program, Refusal> {
         .collect();
     let blocks_of_split = f.blocks() / f.key_splits;
     for pass in 0..f.passes() {
-        for (block, call) in (0..f.blocks()).map(|block| (block, &calls[block / blocks_of_split])) {
+        for block in 0..f.blocks() {
+            let call = &mut calls[block / blocks_of_split];
             if block.is_multiple_of(blocks_of_split) {
                 init(&mut program, f, call);
             }
@@ -196,7 +200,12 @@ pub fn flash(f: &Flash) -> Result<Program, Refusal> {
             }
             softmax(&mut program, f, call);
             weigh(&mut program, f, call, v, block * f.block);
-            accumulate(&mut program, f, call);
+            if f.restart == Restart::InDrain {
+                // What was drained is the running result of the next block.
+                std::mem::swap(&mut call.running, &mut call.part_o);
+            } else {
+                accumulate(&mut program, f, call);
+            }
         }
         let (whole, parts) = calls.split_at(1);
         for (into, part) in whole.iter().flat_map(|into| parts.iter().map(move |part| (into, part))) {
@@ -301,6 +310,16 @@ fn softmax(program: &mut Program, f: &Flash, call: &Call) {
     program.stage("softmax", vector(f, f.block, statements));
 }
 
+/// Rescales what runs, and adds the drained tile.
+fn drained(call: &Call) -> Epilogue {
+    let rescaled = Expr::read(call.running).times(Expr::read(call.correction));
+    Epilogue {
+        value: Expr::read(call.part_o).plus(rescaled),
+        bias: None,
+        full: vec![call.running, call.correction],
+    }
+}
+
 fn weigh(program: &mut Program, f: &Flash, call: &Call, v: BufferId, key: usize) {
     let gemm = Gemm {
         rows: f.query_block,
@@ -317,7 +336,7 @@ fn weigh(program: &mut Program, f: &Flash, call: &Call, v: BufferId, key: usize)
         tile: f.tile,
         nk: f.nk,
         out: call.part_o,
-        epilogue: None,
+        epilogue: (f.restart == Restart::InDrain).then(|| drained(call)),
     };
     program.stage("values", Work::Gemm(gemm));
 }
@@ -325,7 +344,7 @@ fn weigh(program: &mut Program, f: &Flash, call: &Call, v: BufferId, key: usize)
 fn accumulate(program: &mut Program, f: &Flash, call: &Call) {
     let (running, part) = (Expr::read(call.running), Expr::read(call.part_o));
     let value = match f.restart {
-        Restart::Accumulate => running.times(Expr::read(call.correction)).plus(part),
+        Restart::Accumulate | Restart::InDrain => running.times(Expr::read(call.correction)).plus(part),
         Restart::InBand => running.plus(part),
         // Nothing rescales it by rows: the running result may lie as the tiles do.
         Restart::Fixed => part.plus(running),
