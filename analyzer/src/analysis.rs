@@ -120,6 +120,19 @@ pub struct CaseRow {
     pub estimates: BTreeMap<String, f64>,
 }
 
+impl CaseRow {
+    /// Share of the phases of one kind in all phases, by their medians; `None` where there is no such phase. Derived.
+    #[must_use]
+    pub fn share_of(&self, kind: &str) -> Option<f64> {
+        let sum = |own: &dyn Fn(&PhaseFigure) -> bool| -> f64 {
+            let phases = self.phases.iter().filter(|phase| own(phase));
+            phases.map(|phase| phase.median).sum()
+        };
+        let (own, all) = (sum(&|phase| phase.kind == kind), sum(&|_| true));
+        (own > 0.0 && all > 0.0).then(|| own / all)
+    }
+}
+
 /// A confirmation of the winner by a fresh build that did not choose it.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Confirmed {

@@ -55,7 +55,7 @@ fn a_sweep_has_cycles_rejections_and_refusals() {
         assert!(all.contains(word), "`{word}` is not in\n{all}");
     }
     let report = fs_err::read_to_string(bench.path("reports/small/report.md")).unwrap();
-    for word in ["value-width", "host-move"] {
+    for word in ["value-width", "host-move", "conversions (derived)"] {
         assert!(report.contains(word), "`{word}` is not in\n{report}");
     }
 }

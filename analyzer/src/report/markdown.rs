@@ -18,6 +18,9 @@ use crate::format::{counted, filled, grouped, markdown as escaped, name, or_dash
 /// How many cases the report lists; all are in `summary.csv`.
 const BEST: usize = 15;
 
+/// Kind of the phases that only change byte orders: what orders that agree would save.
+const CONVERSION: &str = "conversion";
+
 /// The report as Markdown: the answer first, then the models, the best cases, what failed, what was not explored, and
 /// how everything was measured.
 #[must_use]
@@ -106,6 +109,7 @@ fn best(out: &mut String, analysis: &Analysis, workload: &WorkloadRow) {
                 or_dash(case.value, |v| objective.number(v)),
                 or_dash(case.gflops, |rate| significant(rate, 4)),
                 or_dash(case.share_of_peak, percent),
+                or_dash(case.share_of(CONVERSION), percent),
                 or_dash(case.error.and_then(|error| error.max_absolute), |error| {
                     significant(error, 2)
                 }),
@@ -127,6 +131,7 @@ fn best(out: &mut String, analysis: &Analysis, workload: &WorkloadRow) {
         &shown,
         "GFLOP/s (derived)",
         "of peak (derived)",
+        "conversions (derived)",
         &error_head,
     ];
     let (head, rows) = filled(head, rows);
