@@ -8,7 +8,7 @@ use coordinator::tools::ToolError;
 use coordinator::{ExitCode, Launcher, Measuring, measure_machine};
 use planner::definition::{Definition, Source};
 use planner::select::{Chosen, SelectedWorkload, Selection, select};
-use target_api::{Configured, Machine, Options, Pairing, SourcePattern, Target};
+use target_api::{Configured, Machine, Options, Pairing, Program, SourcePattern, Target};
 
 use crate::costs::Costs;
 use crate::failure::Failure;
@@ -79,6 +79,14 @@ impl Planning {
             self.configured.accept_sources(files);
         }
         Ok(())
+    }
+
+    /// Programs that the definition names itself.
+    pub(crate) fn programs(&self) -> Result<Vec<Program>, Failure> {
+        let definition = &self.definition;
+        target_of(definition)?
+            .programs(&definition.options)
+            .map_err(|error| Failure::usage(definition.option_error(&error.key, error.to_string()).to_string()))
     }
 
     fn patterns(&self) -> Result<Vec<SourcePattern>, Failure> {

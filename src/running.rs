@@ -207,6 +207,7 @@ pub(crate) fn run(frozen: &Frozen, options: &Options, shard: Option<(ShardId, bo
     }
     run.time_limit = options.time_limit;
     run.accept.clone_from(&options.accept);
+    run.programs = planning.programs()?;
     let unlike = planning.definition.executor.unlike.iter();
     run.unlike = unlike.map(|name| name.value.clone()).collect();
     run.accept_incorrect.clone_from(&options.accept_incorrect);

@@ -42,7 +42,7 @@ fn a_worker_reads_its_own_part_of_a_large_cohort() {
     assert!(said.contains("5000 shards with cases left"), "{said}");
     // One without the control, that of the control, and another one.
     for shard in ["1/7", "1/0", "1/9"] {
-        let ran = bench.json(&["run", cohort, "--shard", shard, "--format", "json"]);
+        let ran = bench.json(&["run", cohort, "--shard", shard, "--no-cache", "--format", "json"]);
         assert_eq!(
             (&ran["counts"]["correct"], &ran["rounds_done"]),
             (&4.into(), &4.into()),

@@ -277,6 +277,68 @@ fn a_coordinator_that_dies_finds_its_array_again() {
     assert_eq!(arrays.len(), 1, "one array did it all: {jobs}");
 }
 
+/// The controller forgets an array whose workers were killed (a stand-in for `scontrol` says so of this one), and the
+/// accounting (another one: this Slurm has none) still knows how it ended.
+#[test]
+fn what_the_controller_forgot_the_accounting_tells() {
+    let Some(cluster) = Cluster::start() else { return };
+    let bench = Bench::new();
+    define(&bench, "forgot", 4, "");
+    let cohort = "cohorts/forgot";
+    let (hold, forgets) = (bench.path("hold"), bench.path("forgets"));
+    let folders = std::env::var("PATH").unwrap_or_default();
+    let programs = bench.path("programs");
+    fs_err::create_dir(&programs).unwrap();
+    let scontrol = format!(
+        "#!/bin/sh\nwhile [ -e \"{0}\" ]; do sleep 0.05; done\n\
+         case \"$*\" in *\"show job $(cat \"{1}\" 2>/dev/null || echo none)\"*)\n\
+         echo 'slurm_load_jobs error: Invalid job id specified' >&2; exit 1;; esac\n\
+         PATH=\"{folders}\" exec scontrol \"$@\"\n",
+        hold.display(),
+        forgets.display()
+    );
+    let sacct = format!(
+        "#!/bin/sh\narray=$(cat \"{}\") || exit 1\necho \"${{array}}_0|TIMEOUT|0:15|n1\"\necho \"${{array}}_1|TIMEOUT|0:15|n2\"\n",
+        forgets.display()
+    );
+    for (name, text) in [("scontrol", scontrol), ("sacct", sacct)] {
+        fs_err::write(programs.join(name), text).unwrap();
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        fs_err::set_permissions(programs.join(name), mode).unwrap();
+    }
+    let log = std::fs::File::create(bench.path("said")).unwrap();
+    let mut run = cluster
+        .command(&bench, &["run", cohort])
+        .env("PATH", format!("{}:{folders}", programs.display()))
+        .stdin(Stdio::null())
+        .stdout(log.try_clone().unwrap())
+        .stderr(log)
+        .spawn()
+        .unwrap();
+    wait_until("something was measured", || !rounds(&bench, cohort, "run").is_empty());
+    fs_err::write(&hold, "").unwrap();
+    let arrays = cluster.slurm("squeue", &["--noheader", "--states=all", "--format=%F"]);
+    let array = arrays.lines().next().unwrap().trim();
+    cluster.slurm("scancel", &["--signal=KILL", "--full", array]);
+    wait_until("the array is gone", || {
+        cluster.slurm("squeue", &["--noheader"]).trim().is_empty()
+    });
+    fs_err::write(&forgets, array).unwrap();
+    fs_err::remove_file(&hold).unwrap();
+    let status = run.wait().unwrap();
+    let said = fs_err::read_to_string(bench.path("said")).unwrap();
+    assert_eq!(status.code(), Some(0), "{said}");
+    assert!(
+        said.contains("its time limit was over") && !said.contains("knows no more"),
+        "{said}"
+    );
+    let ended = rounds(&bench, cohort, "run");
+    assert!(
+        ended.len() == 8 && ended.values().all(|&times| times == 1),
+        "{ended:?}\n{said}"
+    );
+}
+
 #[test]
 fn an_interrupted_array_is_cancelled_when_asked_twice() {
     let Some(cluster) = Cluster::start() else { return };
@@ -342,6 +404,76 @@ fn what_nodes_can_not_do_is_said_with_their_names() {
         "{said}"
     );
     assert!(rounds(&bench, "cohorts/all", "run").is_empty());
+}
+
+/// What a node lacks is no case's fault: nothing fails for it, and another node does what is left.
+#[test]
+fn a_node_without_a_compiler_fails_no_case() {
+    let Some(cluster) = Cluster::start() else { return };
+    let bench = Bench::new();
+    let compiler = bench.path("bin/slurm-test-cc");
+    fs_err::create_dir(bench.path("bin")).unwrap();
+    fs_err::write(&compiler, "#!/bin/sh\necho x >\"$1\"\n").unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    fs_err::set_permissions(&compiler, mode).unwrap();
+    let path = format!("{}:{}", bench.path("bin").display(), std::env::var("PATH").unwrap());
+    let definition = format!(
+        r#"target = "command"
+
+[command]
+build = ["slurm-test-cc", "{{artifact}}"]
+run = ["sh", "-c", "sleep 0.3; test -s \"$2\" && echo ns=$((100 + $1)) && echo pass", "sh", "{{x}}", "{{artifact}}"]
+devices = ["slurm-test-lacks"]
+
+[command.result]
+time = {{ regex = '^ns=(\d+)$', unit = "ns" }}
+pass = {{ regex = '^pass$' }}
+objective = "time"
+
+[parameters]
+x = "1:6:1"
+
+[explore]
+exhaustive = {{ limit = 10 }}
+
+[measure]
+rounds = 2
+finalists = 0
+
+[executor]
+kind = "slurm"
+shard_size = 1
+scratch = "{}$SLURMD_NODENAME"
+setup = [{}]
+"#,
+        bench.path("node-").display(),
+        toml_text(&format!("[ $SLURMD_NODENAME = n1 ] || export PATH=\"{path}\""))
+    );
+    bench.define("lacks", &definition);
+    let with_compiler = |arguments: &[&str]| {
+        let mut command = cluster.command(&bench, arguments);
+        let output = command.env("PATH", &path).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        text(&output.stderr)
+    };
+    with_compiler(&["freeze", "cohorts/lacks.toml"]);
+    // Jobs have the environment of whoever submits them: here without the compiler.
+    let cohort = "cohorts/lacks";
+    let said = cluster.expect(&bench, 0, &["run", cohort]);
+    assert!(
+        said.contains("`slurm-test-cc` (`command.build[0]`) can't be started on this machine"),
+        "{said}"
+    );
+    assert!(said.contains("nothing more goes to node `n1`"), "{said}");
+    let status = bench.json(&["status", cohort, "--format", "json"]);
+    assert_eq!(
+        (&status["counts"]["correct"], &status["counts"]["build_failed"]),
+        (&6.into(), &0.into())
+    );
+    assert!(
+        rounds(&bench, cohort, "run").values().all(|&times| times == 1),
+        "{said}"
+    );
 }
 
 /// Ends the running element of this shard by its time limit: Slurm takes half a minute to look.
@@ -763,7 +895,7 @@ fn unlike_nodes_are_measured_apart() {
         said.matches("machines: This is about").count() == 2 && said.contains("class 1 of machines"),
         "{said}"
     );
-    let (_, told) = bench.expect(0, &["explain", cohort, "middle", "middle"]);
+    let told = text(&bench.run(&["explain", cohort, "middle", "middle"]).stderr);
     assert!(told.contains("machines of other classes"), "{told}");
 }
 

@@ -1,4 +1,4 @@
-//! What Slurm remembers of jobs, by `scontrol`.
+//! What Slurm remembers of jobs, by `scontrol`, and by `sacct` once the controller has forgotten them.
 
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -142,10 +142,64 @@ pub fn jobs(id: &str) -> Jobs {
         return Jobs::Known(text.lines().filter_map(parse).collect());
     }
     if said.contains("Invalid job id") {
-        Jobs::Forgotten
+        accounted(id).map_or(Jobs::Forgotten, Jobs::Known)
     } else {
         Jobs::Silent(format!("`scontrol show job {id}`: {}", said.trim()))
     }
+}
+
+/// What the accounting knows of a job that the controller has forgotten; `None` where there is no accounting, or it knows
+/// nothing. What it says of a job that has not ended can't be: only ends count.
+fn accounted(id: &str) -> Option<Vec<Job>> {
+    let format = format!("--format={}", ACCOUNTED.join(","));
+    let output = Command::new("sacct")
+        .args([
+            "--noheader",
+            "--parsable2",
+            "--allocations",
+            "--array",
+            "--jobs",
+            id,
+            &format,
+        ])
+        .env("LC_ALL", "C")
+        .output()
+        .ok()?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let ended = text
+        .lines()
+        .filter_map(parse_accounted)
+        .filter(|job| job.state.is_over());
+    let ended: Vec<Job> = ended.collect();
+    (output.status.success() && !ended.is_empty()).then_some(ended)
+}
+
+/// What `sacct` is asked for.
+const ACCOUNTED: [&str; 4] = ["JobID", "State", "ExitCode", "NodeList"];
+
+/// One line of `sacct --parsable2`.
+fn parse_accounted(line: &str) -> Option<Job> {
+    let mut fields = line.split('|');
+    let [id, word, code, nodes] = [fields.next()?, fields.next()?, fields.next()?, fields.next()?];
+    Some(Job {
+        id: id.to_owned(),
+        state: JobState::parse(word),
+        word: word.to_owned(),
+        reason: String::new(),
+        restarts: 0,
+        exit_code: exit_code(code),
+        nodes: if nodes == "None assigned" {
+            String::new()
+        } else {
+            nodes.to_owned()
+        },
+    })
+}
+
+/// From `CODE:SIGNAL`; `None` where it was a signal.
+fn exit_code(text: &str) -> Option<u8> {
+    let (code, signal) = text.split_once(':')?;
+    code.parse().ok().filter(|_| signal == "0")
 }
 
 /// One line of `scontrol --oneliner show job`. Values may hold spaces, but the fields that are read don't.
@@ -166,15 +220,13 @@ fn parse(line: &str) -> Option<Job> {
         "None" | "(null)" => String::new(),
         text => text.to_owned(),
     };
-    // `CODE:SIGNAL`.
-    let (code, signal) = get("ExitCode").split_once(':').unwrap_or_default();
     Some(Job {
         id,
         state: JobState::parse(&word),
         word,
         reason: or_empty(get("Reason")),
         restarts: get("Restarts").parse().unwrap_or(0),
-        exit_code: code.parse().ok().filter(|_| signal == "0"),
+        exit_code: exit_code(get("ExitCode")),
         nodes: or_empty(get("NodeList")),
     })
 }
@@ -206,6 +258,27 @@ JobId=9 JobName=x JobState=CANCELLED Reason=None Restarts=0 ExitCode=0:15 NodeLi
         let cancelled = jobs.get("9").unwrap();
         assert_eq!((cancelled.state, cancelled.exit_code), (JobState::Cancelled, None));
         assert_eq!((cancelled.nodes.as_str(), cancelled.reason.as_str()), ("", ""));
+    }
+
+    #[test]
+    fn lines_of_sacct() {
+        let lines = [
+            ("7_0|COMPLETED|0:0|n1", JobState::Ended, Some(0), "n1"),
+            (
+                "7_1|CANCELLED by 1000|0:15|None assigned",
+                JobState::Cancelled,
+                None,
+                "",
+            ),
+            ("7_2|OUT_OF_MEMORY|0:125|n2", JobState::OutOfMemory, None, "n2"),
+            ("7_[3-9]|PENDING|0:0|None assigned", JobState::Pending, Some(0), ""),
+        ];
+        for (line, state, code, nodes) in lines {
+            let job = parse_accounted(line).unwrap();
+            let found = (job.id.as_str(), job.state, job.exit_code, job.nodes.as_str());
+            assert_eq!(found, (line.split('|').next().unwrap(), state, code, nodes));
+        }
+        assert_eq!(parse_accounted("Slurm accounting storage is disabled"), None);
     }
 
     #[test]

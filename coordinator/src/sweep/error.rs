@@ -70,6 +70,14 @@ pub enum RunError {
         /// Whether a step of its build failed by its exit code, so that what it printed is the reason.
         by_compiler: bool,
     },
+    /// A command can't start here, whatever the case.
+    #[error("`{program}` (`{key}`) can't be started on this machine: no such program is there")]
+    Program {
+        /// The option that names it.
+        key: String,
+        /// The program.
+        program: String,
+    },
     /// A control failed, so nothing can be compared with it.
     #[error(
         "`{case}`, the control of workload `{workload}`, can't be built, so nothing can be compared with it: {reason}"
@@ -166,7 +174,7 @@ impl RunError {
     #[must_use]
     pub fn exit_code(&self) -> ExitCode {
         match self {
-            Self::Mismatch { .. } | Self::Artifact { .. } | Self::State(_) => ExitCode::Mismatch,
+            Self::Mismatch { .. } | Self::Artifact { .. } | Self::State(_) | Self::Program { .. } => ExitCode::Mismatch,
             Self::Cohort(error) if error.is_damage() => ExitCode::Mismatch,
             Self::Busy(_)
             | Self::ShardBusy { .. }
@@ -190,6 +198,10 @@ impl RunError {
     pub fn help(&self) -> Option<String> {
         match self {
             Self::Mismatch { difference, .. } => Some(help_with(difference)),
+            Self::Program { .. } => Some(
+                "it was there when the cohort was frozen: put it back, and the same command goes on; no case failed for it"
+                    .to_owned(),
+            ),
             Self::Busy(_) => {
                 Some("`--lock-timeout TIME` waits for it; `layout-sweep status` shows how far it is".to_owned())
             }

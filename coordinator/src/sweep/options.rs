@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use cohort::{Counts, Dropped, Record, RecordKind, ShardId, State};
-use target_api::{Configured, Machine};
+use target_api::{Configured, Machine, Program};
 
 use super::filter::Retry;
 use crate::cache::BuildCache;
@@ -32,6 +32,8 @@ pub struct RunOptions<'a> {
     pub unlike: Vec<String>,
     /// Cases whose wrong results don't stop the sweep (any more).
     pub accept_incorrect: Vec<String>,
+    /// Programs that the definition names itself and that were there when the cohort was frozen.
+    pub programs: Vec<Program>,
     /// When to stop: no round begins after it.
     pub time_limit: Option<Duration>,
     /// The device's lock, where it is not the usual one.
@@ -66,6 +68,7 @@ impl<'a> RunOptions<'a> {
             accept: Vec::new(),
             unlike: Vec::new(),
             accept_incorrect: Vec::new(),
+            programs: Vec::new(),
             time_limit: None,
             device_lock: None,
             lock_timeout: None,

@@ -30,6 +30,7 @@ use crate::events::{Event, OnEvent, Reporter};
 use crate::interrupt::{Interrupt, Urgency};
 use crate::lock::{DeviceLock, Holder, Mode, holder};
 use crate::process::Launcher;
+use crate::tools::find_program;
 
 /// Runs the cohort in `folder`, or goes on with it, until nothing is left of what was asked for.
 ///
@@ -75,6 +76,23 @@ pub fn run(
         Err(error) => _ = claims.release(error.exit_code(), Some(&chain(error))),
     }
     ran
+}
+
+/// Names of options that say how something is built contain this.
+const BUILD: &str = ".build";
+
+/// An error where a program that an option of such a key names is not on this machine: that is no case's fault.
+fn have(options: &RunOptions<'_>, concerns: impl Fn(&str) -> bool) -> Result<(), RunError> {
+    let own = options.programs.iter().filter(|program| concerns(&program.key));
+    // Relative paths lead to sources, which are verified.
+    let mut own = own.filter(|program| !program.program.contains('/') || program.program.starts_with('/'));
+    match own.find(|program| find_program(&program.program).is_none()) {
+        None => Ok(()),
+        Some(missing) => Err(RunError::Program {
+            key: missing.key.clone(),
+            program: missing.program.clone(),
+        }),
+    }
 }
 
 /// From so many cases on a worker of a shard reads its own cases and records alone. Then it does not know whether another
@@ -344,6 +362,9 @@ impl Sweep<'_> {
                 }
                 continue;
             }
+            if !todo.builds.is_empty() {
+                have(options, |key| key.contains(BUILD))?;
+            }
             build_cases(
                 &context,
                 &mut self.log,
@@ -355,6 +376,7 @@ impl Sweep<'_> {
             .await?;
             // With builds undecided, rounds could miss cases; after them the state is asked again.
             if todo.builds.is_empty() {
+                have(options, |key| !key.contains(BUILD))?;
                 run_rounds(
                     &context,
                     &mut self.log,
