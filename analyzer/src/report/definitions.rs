@@ -61,8 +61,8 @@ static FIGURES: &[(&str, &str, &str)] = &[
     (
         "ties",
         "derived",
-        "cases in the simultaneous 95 % winner set: a max-statistic bootstrap of the paired ratios, in which a truly best \
-         case is left out in about 5 % of the sweeps; for a case with fewer than 6 pairs the errors of all cases together are \
+        "cases in the simultaneous 95 % winner set: a max-statistic bootstrap of the paired ratios that leaves out a truly \
+         best case in about 5 % of the sweeps; for a case with fewer than 6 pairs the errors of all cases together are \
          drawn, not its own few values, and one with a single pair is told from nothing",
     ),
     (

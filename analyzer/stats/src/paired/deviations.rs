@@ -1,5 +1,5 @@
-//! How far the medians of several cases may lie from what they should be, drawn again and again, and whom a case is behind
-//! of by more than that.
+//! How far the medians of several cases may lie from what they should be, drawn again and again, and which cases are behind
+//! others by more than that.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::random::SplitMix64;
 
 /// Up to so many cases are compared one by one; beyond, those whose variances lie within [`ALIKE`] are looked at together.
 const ONE_BY_ONE: usize = 256;
-/// Largest ratio of variances within a group. What stands for a group is what makes the bounds wider, by less than 5 %.
+/// Largest ratio of variances within a group. What stands for a group is what makes the bound wider, by less than 5 %.
 const ALIKE: f64 = 1.1;
 /// Draws of all cases together; where that allows fewer than [`FEWEST`] of each, still so many.
 const DRAWS: usize = 2_000_000;
@@ -27,12 +27,13 @@ pub(super) struct Deviations<'a> {
     pub(super) plan: Bootstrap,
 }
 
-/// Cases of about one variance: the best of them, and how far the luckiest comes in each draw.
+/// Cases of about one variance: the best of them, and how far any of them comes in each draw.
 struct Group {
     lowest: f64,
     least_variance: f64,
     most_variance: f64,
     largest: Vec<f64>,
+    smallest: Vec<f64>,
 }
 
 /// The draws of one case.
@@ -44,23 +45,15 @@ struct Own {
 }
 
 impl Deviations<'_> {
-    /// Those of the cases `of` that no other of them is ahead of by more than chance explains at `level`: the share of
-    /// draws in which one comes out as far ahead by chance, the sample itself counted as one of them, is above
-    /// `1 - level` (Davison and Hinkley 1997, section 4.2).
-    pub(super) fn members(&self, of: &[usize], level: f64) -> Vec<usize> {
-        let resamples = (DRAWS / of.len().max(1)).clamp(FEWEST, usize::MAX);
+    /// Those of the cases `of` that no other of them is ahead of by more than chance explains between any two of them.
+    pub(super) fn members(&self, of: &[usize]) -> Vec<usize> {
+        let resamples = (DRAWS / of.len().max(1)).max(FEWEST);
         let resamples = resamples.min(self.plan.resamples.get() as usize);
-        let mut rng = self.generator(0);
-        let scales: Vec<f64> = match self.errors {
-            Some(errors) => (0..resamples).map(|_| errors.draw_scale(&mut rng)).collect(),
-            None => vec![1.0; resamples],
-        };
-        let mut own = Own::default();
-        let groups = self.groups(of, &scales, &mut own);
-        let most = luckiest(&groups, resamples);
-        let limit = (1.0 - level) * (resamples + 1) as f64;
-        let stays = |case: &&usize| !self.is_beaten(**case, &groups, &most, &scales, limit, &mut own);
-        of.iter().filter(stays).copied().collect()
+        let (groups, variances) = self.groups(of, resamples);
+        let bound = self.bound(&groups, resamples);
+        let stays =
+            |(case, variance): (&usize, f64)| (!self.is_beaten(*case, variance, &groups, bound)).then_some(*case);
+        of.iter().zip(variances).filter_map(stays).collect()
     }
 
     /// A generator of its own for each case, so that its draws depend on no other case.
@@ -73,9 +66,8 @@ impl Deviations<'_> {
     fn draw(&self, case: usize, scales: &[f64], own: &mut Own) {
         let mut rng = self.generator(1 + case as u64);
         let ratios = self.cases[case].ratios();
-        let pooled = self
-            .errors
-            .filter(|_| !self.cases[case].interval(self.plan.level).reaches_level());
+        let reaches_level = self.cases[case].interval(self.plan.level).reaches_level();
+        let pooled = self.errors.filter(|_| !reaches_level);
         let (mut sum, mut squares) = (0.0, 0.0);
         own.values.clear();
         for scale in scales {
@@ -83,8 +75,8 @@ impl Deviations<'_> {
                 (errors.draw_median(ratios.len(), &mut rng, &mut own.scratch), *scale)
             } else {
                 own.scratch.clear();
-                own.scratch
-                    .extend((0..ratios.len()).map(|_| ratios[rng.scaled(ratios.len())]));
+                let drawn = (0..ratios.len()).map(|_| ratios[rng.scaled(ratios.len())]);
+                own.scratch.extend(drawn);
                 // A case has ratios, so that there is a median.
                 let median = median_in_place(&mut own.scratch);
                 (median.map_or(0.0, |median| median.ln() - self.points[case]), 1.0)
@@ -97,10 +89,19 @@ impl Deviations<'_> {
         own.variance = (squares / n - (sum / n).powi(2)).max(0.0);
     }
 
-    fn groups(&self, of: &[usize], scales: &[f64], own: &mut Own) -> Vec<Group> {
+    /// The draws, group by group, and the variance of each case.
+    fn groups(&self, of: &[usize], resamples: usize) -> (Vec<Group>, Vec<f64>) {
+        let mut rng = self.generator(0);
+        let scales: Vec<f64> = match self.errors {
+            Some(errors) => (0..resamples).map(|_| errors.draw_scale(&mut rng)).collect(),
+            None => vec![1.0; resamples],
+        };
         let mut groups: BTreeMap<i64, Group> = BTreeMap::new();
+        let mut variances = Vec::with_capacity(of.len());
+        let mut own = Own::default();
         for (number, case) in (0..).zip(of) {
-            self.draw(*case, scales, own);
+            self.draw(*case, &scales, &mut own);
+            variances.push(own.variance);
             #[expect(clippy::cast_possible_truncation, reason = "the logarithm of a double is small")]
             let key = if of.len() <= ONE_BY_ONE {
                 number
@@ -113,82 +114,53 @@ impl Deviations<'_> {
                 lowest: f64::INFINITY,
                 least_variance: f64::INFINITY,
                 most_variance: 0.0,
-                largest: vec![f64::NEG_INFINITY; scales.len()],
+                largest: vec![f64::NEG_INFINITY; resamples],
+                smallest: vec![f64::INFINITY; resamples],
             });
             group.lowest = group.lowest.min(self.points[*case]);
             group.least_variance = group.least_variance.min(own.variance);
             group.most_variance = group.most_variance.max(own.variance);
-            for (largest, value) in group.largest.iter_mut().zip(&own.values) {
+            for ((largest, smallest), value) in group.largest.iter_mut().zip(&mut group.smallest).zip(&own.values) {
                 *largest = largest.max(*value);
+                *smallest = smallest.min(*value);
             }
         }
-        groups.into_values().collect()
+        (groups.into_values().collect(), variances)
     }
 
-    fn is_beaten(
-        &self,
-        case: usize,
-        groups: &[Group],
-        most: &[f64],
-        scales: &[f64],
-        limit: f64,
-        own: &mut Own,
-    ) -> bool {
-        let point = self.points[case];
-        // One that nobody is ahead of stays: a bound below zero would let it lose against a worse one.
-        if groups.iter().all(|group| group.lowest >= point) {
-            return false;
-        }
-        self.draw(case, scales, own);
-        let spread = |variance: f64| (own.variance + variance).sqrt();
-        // Without spread there is no chance to weigh against.
-        let certain = |group: &Group| group.lowest < point && spread(group.most_variance) <= 0.0;
-        if groups.iter().any(certain) {
-            return true;
-        }
-        let mut as_far = 1.0;
-        if as_far > limit {
-            return false;
-        }
-        let with_spread = groups.iter().filter(|group| spread(group.most_variance) > 0.0);
-        let lead = with_spread
-            .map(|group| (point - group.lowest) / spread(group.most_variance))
-            .fold(f64::NEG_INFINITY, f64::max);
-        let least = groups
-            .iter()
-            .map(|group| group.least_variance)
-            .filter(|variance| spread(*variance) > 0.0)
-            .fold(f64::INFINITY, f64::min);
-        let inverse: Vec<f64> = groups
-            .iter()
-            .map(|group| spread(group.least_variance).recip())
-            .map(|inverse| if inverse.is_finite() { inverse } else { 0.0 })
-            .collect();
-        let quick = spread(least).recip();
-        for (draw, value) in own.values.iter().enumerate() {
-            // Whatever the spreads, no case can come further than the luckiest over the smallest spread.
-            if (most[draw] - value) * quick < lead {
-                continue;
-            }
-            let comes_as_far = |(group, inverse): (&Group, &f64)| (group.largest[draw] - value) * inverse >= lead;
-            if groups.iter().zip(&inverse).any(comes_as_far) {
-                as_far += 1.0;
-                if as_far > limit {
-                    return false;
+    /// How far apart two of the cases come by chance alone, in their standard errors, at the level of the plan: the
+    /// `level (n + 1)`-th smallest of `n` draws, each with the largest difference between any two.
+    fn bound(&self, groups: &[Group], resamples: usize) -> f64 {
+        let mut apart = vec![0.0_f64; resamples];
+        for ahead in groups {
+            for behind in groups {
+                let over = (ahead.least_variance + behind.least_variance).sqrt().recip();
+                // Between two cases without spread there is no chance.
+                if !over.is_finite() {
+                    continue;
+                }
+                for ((apart, largest), smallest) in apart.iter_mut().zip(&ahead.largest).zip(&behind.smallest) {
+                    *apart = apart.max((largest - smallest) * over);
                 }
             }
         }
-        true
+        apart.sort_unstable_by(f64::total_cmp);
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "between one and a number of draws"
+        )]
+        let place = (self.plan.level.get() * (resamples + 1) as f64).ceil() as usize;
+        // With too few draws for the level nothing is beyond it.
+        apart.get(place - 1).copied().unwrap_or(f64::INFINITY)
     }
-}
 
-/// How far the luckiest case of all comes in each draw.
-fn luckiest(groups: &[Group], resamples: usize) -> Vec<f64> {
-    let mut most = vec![f64::NEG_INFINITY; resamples];
-    for group in groups {
-        for (most, largest) in most.iter_mut().zip(&group.largest) {
-            *most = most.max(*largest);
-        }
+    fn is_beaten(&self, case: usize, variance: f64, groups: &[Group], bound: f64) -> bool {
+        let ahead = groups.iter().filter(|group| group.lowest < self.points[case]);
+        ahead.into_iter().any(|group| {
+            let spread = (variance + group.most_variance).sqrt();
+            // Without spread any difference counts.
+            spread <= 0.0 || (self.points[case] - group.lowest) / spread > bound
+        })
     }
-    most
 }
