@@ -44,7 +44,7 @@ struct Checked {
 
 /// Checks regrets.
 pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let cohort = ReadCohort::read(&arguments.cohort)?;
+    let cohort = ReadCohort::read_unedited(&arguments.cohort)?;
     let (predictions, unjudged) = cohort.predictions(arguments.costs.read()?)?;
     for line in calibrate::Unjudged::lines(&unjudged) {
         narrate(&format!("note: {line}"));

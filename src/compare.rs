@@ -7,8 +7,9 @@ use analyzer::compared;
 use clap::Args;
 use coordinator::ExitCode;
 
-use crate::explain::{Form, dataset, print_csv, unreadable};
+use crate::explain::{Form, print_csv, unreadable};
 use crate::failure::Failure;
+use crate::freeze::{read, read_unedited};
 use crate::output::{narrate, print, print_json};
 
 /// Arguments of `compare`.
@@ -41,6 +42,12 @@ pub(crate) fn at_least_one(word: &str) -> Result<f64, String> {
 
 /// Compares the cases that two cohorts have in common.
 pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let read = if arguments.max_regression.is_some() {
+        read_unedited
+    } else {
+        read
+    };
+    let dataset = |cohort: &PathBuf| analyzer::dataset(&read(cohort)?).map_err(unreadable);
     let (first, second) = (dataset(&arguments.first)?, dataset(&arguments.second)?);
     let found = compare(&first, &second, arguments.max_regression).map_err(|error| match error {
         CompareError::Analyze(error) => unreadable(error),

@@ -1,6 +1,6 @@
 //! `layout-sweep explain`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use analyzer::Dataset;
 use analyzer::explain::{ExplainError, Explanation, explain};
@@ -97,11 +97,6 @@ fn work(snapshot: &Snapshot, dataset: &Dataset, name: &str) -> Vec<amounts::Row>
     let phases = measured.phases.iter().filter(|phase| phase.kind != "wait");
     let times: Vec<(String, f64)> = phases.map(|phase| (phase.name.clone(), phase.median)).collect();
     amounts::rows(&own, &times, amounts::peak(dataset, &case.workload))
-}
-
-/// What a cohort measured and predicted. Executes nothing of it.
-pub(crate) fn dataset(cohort: &Path) -> Result<Dataset, Failure> {
-    analyzer::dataset(&read(cohort)?).map_err(unreadable)
 }
 
 /// Figures that can't be computed.

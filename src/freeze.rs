@@ -16,6 +16,7 @@ use crate::output::{self, Format, counted, print};
 use crate::place::cohort_of;
 use crate::planning::Planning;
 use crate::progress::shell_word;
+use crate::sources;
 
 /// Arguments of `freeze`.
 #[derive(Args)]
@@ -108,13 +109,14 @@ pub(crate) fn open_or_freeze(
     if !place.new {
         if let Some(frozen) = found.same() {
             tell_layout(definition, &frozen, &found.text);
+            tell_sources(definition, &frozen)?;
             return Ok((frozen, false));
         }
         if let Some((newest, _)) = found.cohorts.last() {
             return Err(if says_the_same(newest, &found.text) {
                 repriced(newest, found.costs.as_ref())
             } else {
-                edited(definition, newest, &found.text)
+                other_text(definition, newest, &found.text)
             });
         }
     }
@@ -151,6 +153,34 @@ fn tell_layout(definition: &Path, frozen: &Frozen, text: &str) {
             frozen.dir().path().display()
         ));
     }
+}
+
+/// Says which of the sources beside the definition is not as the frozen copy, with which the cohort goes on.
+fn tell_sources(definition: &Path, frozen: &Frozen) -> Result<(), Failure> {
+    let patterns = Planning::of_frozen(frozen.manifest())?.patterns()?;
+    // A frozen copy that can't be read is a difference, which is found before anything runs.
+    let Ok(copies) = sources::frozen(frozen) else {
+        return Ok(());
+    };
+    if patterns.is_empty() {
+        return Ok(());
+    }
+    let changes = match sources::beside(definition, &patterns) {
+        Ok(files) => sources::changes(&copies, &files),
+        Err(error) => vec![error.message],
+    };
+    if let Some(first) = changes.first() {
+        let more = match changes.len() - 1 {
+            0 => String::new(),
+            more => format!(" (and {more} more)"),
+        };
+        output::narrate(&format!(
+            "note: beside the definition {first}{more}: `{}` goes on with the frozen copies; `--new` freezes a sibling from \
+             what is there now",
+            frozen.dir().path().display()
+        ));
+    }
+    Ok(())
 }
 
 /// Looks at `STEM/`, `STEM-2/`, ... until one is free.
@@ -211,19 +241,47 @@ pub(crate) fn open(path: &Path) -> Result<Frozen, Failure> {
 /// What a cohort measured, for whoever makes figures of it. Records that were edited are told: no figure that rests on them
 /// is what was measured.
 pub(crate) fn read(path: &Path) -> Result<Snapshot, Failure> {
-    let dir = CohortDir::new(path);
-    let failed = |error| unreadable(format!("`{}` can't be read", path.display()), error);
-    let snapshot = Snapshot::read(&dir).map_err(failed)?;
-    let edited = cohort::edited_records(&dir).map_err(failed)?;
-    if let Some(first) = edited.first() {
+    let snapshot = snapshot(path)?;
+    if let Some((message, help)) = edited(path)? {
         output::narrate(&format!(
-            "warning: `{}` is not as it was written ({} so): figures that rest on it are not what was measured; \
-             `layout-sweep verify {}` says more",
-            path.join(&first.name).display(),
-            counted(edited.len() as u64, "line"),
-            shell_word(&path.display().to_string())
+            "warning: {message}: figures that rest on it are not what was measured; {help}"
         ));
     }
+    Ok(snapshot)
+}
+
+/// The same for a gate, which nothing passes that was edited: exit code 4.
+pub(crate) fn read_unedited(path: &Path) -> Result<Snapshot, Failure> {
+    let snapshot = snapshot(path)?;
+    match edited(path)? {
+        Some((message, help)) => {
+            Err(Failure::new(ExitCode::Mismatch, format!("no gate is judged: {message}")).help(help))
+        }
+        None => Ok(snapshot),
+    }
+}
+
+/// Which records are not as they were written, and where more is said of it.
+fn edited(path: &Path) -> Result<Option<(String, String)>, Failure> {
+    let failed = |error| unreadable(format!("`{}` can't be read", path.display()), error);
+    let edited = cohort::edited_records(&CohortDir::new(path)).map_err(failed)?;
+    Ok(edited.first().map(|first| {
+        let message = format!(
+            "`{}` is not as it was written ({} so)",
+            path.join(&first.name).display(),
+            counted(edited.len() as u64, "line")
+        );
+        let help = format!(
+            "`layout-sweep verify {}` says more",
+            shell_word(&path.display().to_string())
+        );
+        (message, help)
+    }))
+}
+
+fn snapshot(path: &Path) -> Result<Snapshot, Failure> {
+    let failed = |error| unreadable(format!("`{}` can't be read", path.display()), error);
+    let snapshot = Snapshot::read(&CohortDir::new(path)).map_err(failed)?;
     let unlike = |record: &cohort::Record| matches!(record.kind, cohort::RecordKind::Machine { .. });
     if snapshot.records.records.iter().any(unlike) {
         output::narrate(
@@ -293,7 +351,7 @@ fn repriced(frozen: &Frozen, costs: Option<&Costs>) -> Failure {
     ))
 }
 
-fn edited(definition: &Path, frozen: &Frozen, text: &str) -> Failure {
+fn other_text(definition: &Path, frozen: &Frozen, text: &str) -> Failure {
     let dir = frozen.dir().path().display();
     let (definition, manifest) = (definition.display(), frozen.manifest());
     let change = changed_line(&manifest.definition, text).map_or_else(

@@ -89,7 +89,8 @@ impl Planning {
             .map_err(|error| Failure::usage(definition.option_error(&error.key, error.to_string()).to_string()))
     }
 
-    fn patterns(&self) -> Result<Vec<SourcePattern>, Failure> {
+    /// Which files beside the definition belong to what is frozen.
+    pub(crate) fn patterns(&self) -> Result<Vec<SourcePattern>, Failure> {
         let definition = &self.definition;
         target_of(definition)?
             .sources(&definition.options)

@@ -1,5 +1,6 @@
 //! Files beside a definition that belong to what is frozen.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 
@@ -79,6 +80,19 @@ fn below(root: &Path, folder: &str, paths: &mut Vec<String>) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// What differs between frozen copies and files of today, in words, by path: `kernels/a.c` is not as it was frozen.
+pub(crate) fn changes(copies: &[SourceFile], files: &[SourceFile]) -> Vec<String> {
+    let of = |all: &[SourceFile], path: &str| all.iter().find(|file| file.path == path).map(|file| file.text.clone());
+    let paths: BTreeSet<&str> = copies.iter().chain(files).map(|file| file.path.as_str()).collect();
+    let word = |path: &str| match (of(copies, path), of(files, path)) {
+        (Some(copy), Some(file)) if copy == file => None,
+        (Some(_), Some(_)) => Some(format!("`{path}` is not as it was frozen")),
+        (Some(_), None) => Some(format!("`{path}` is gone")),
+        (None, _) => Some(format!("`{path}` is new")),
+    };
+    paths.into_iter().filter_map(word).collect()
 }
 
 /// The frozen ones of a cohort: those of the unit that all its cases share.

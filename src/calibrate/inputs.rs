@@ -14,7 +14,7 @@ use target_api::{Clock, KernelProfile, Machine, Measurement, Options};
 use super::refused;
 use crate::costs::Costs;
 use crate::failure::Failure;
-use crate::freeze::{read, unreadable};
+use crate::freeze::{read, read_unedited, unreadable};
 use crate::planning::Planning;
 use crate::registry;
 
@@ -29,7 +29,15 @@ pub(crate) struct ReadCohort {
 impl ReadCohort {
     /// Reads a cohort.
     pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
-        let snapshot = read(path)?;
+        Self::of(path, read(path)?)
+    }
+
+    /// The same for a gate, which nothing passes that was edited.
+    pub(crate) fn read_unedited(path: &Path) -> Result<Self, Failure> {
+        Self::of(path, read_unedited(path)?)
+    }
+
+    fn of(path: &Path, snapshot: Snapshot) -> Result<Self, Failure> {
         let dataset = analyzer::dataset(&snapshot).map_err(crate::explain::unreadable)?;
         let planning = Planning::of_frozen(snapshot.frozen.manifest())?;
         Ok(Self {

@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use crate::command::scripted;
+use crate::command::{runs, scripted};
 use crate::support::{Bench, text};
 
 pub(crate) const PRINT: &str = "echo \"time=$1 pass\"";
@@ -291,9 +291,45 @@ fn comments_and_spaces_of_a_definition_may_change_after_a_freeze() {
     let lock = bench.path("device.lock").display().to_string();
     let (_, stderr) = bench.expect(0, &["sweep", "cohorts/script.toml", "--device-lock", &lock]);
     assert_eq!(stderr.matches("note: comments or spacing").count(), 1, "{stderr}");
-    edit(&bench, "rounds  =  2", "rounds  =  3");
+    edit(&bench, "# enough\nrounds  =  2", "# more\n# than enough\nrounds  =  3");
     let (_, stderr) = bench.expect(4, &["sweep", "cohorts/script.toml"]);
-    assert!(stderr.contains("--new"), "{stderr}");
+    assert!(
+        stderr.contains("--new") && stderr.contains("was `rounds = 2` and is `rounds  =  3 # of them`"),
+        "{stderr}"
+    );
+}
+
+#[test]
+fn sources_that_changed_after_a_freeze_are_told_and_the_frozen_ones_run() {
+    let bench = scripted(PRINT, RUN);
+    edit(&bench, "sources = [\"run.sh\"]", "sources = [\"run.sh\", \"*.txt\"]");
+    fs_err::write(bench.path("cohorts/a.txt"), "a\n").unwrap();
+    let lock = bench.path("device.lock").display().to_string();
+    let sweep = ["sweep", "cohorts/script.toml", "--device-lock", &lock];
+    let (_, stderr) = bench.expect(0, &[&sweep[..], &["--only", "all-00000"]].concat());
+    assert!(!stderr.contains("note: "), "{stderr}");
+    let note = |arguments: &[&str]| {
+        let (_, stderr) = bench.expect(0, arguments);
+        let notes: Vec<&str> = stderr.lines().filter(|line| line.starts_with("note: ")).collect();
+        assert_eq!(notes.len(), 1, "{stderr}");
+        notes[0].to_owned()
+    };
+    // A program that would fail: the frozen copy runs.
+    fs_err::write(bench.path("cohorts/run.sh"), "#!/bin/sh\nexit 7\n").unwrap();
+    assert_eq!(
+        note(&sweep),
+        "note: beside the definition `run.sh` is not as it was frozen: `cohorts/script` goes on with the frozen copies; \
+         `--new` freezes a sibling from what is there now"
+    );
+    let runs = runs(&bench, "cohorts/script");
+    assert!(runs.iter().all(|run| run["outcome"] == "correct"), "{runs:?}");
+    fs_err::remove_file(bench.path("cohorts/a.txt")).unwrap();
+    fs_err::write(bench.path("cohorts/b.txt"), "b\n").unwrap();
+    let said = note(&["freeze", "cohorts/script.toml"]);
+    assert!(said.contains("`a.txt` is gone (and 2 more)"), "{said}");
+    fs_err::remove_file(bench.path("cohorts/b.txt")).unwrap();
+    let said = note(&["freeze", "cohorts/script.toml"]);
+    assert!(said.contains("`*.txt` matches no file"), "{said}");
 }
 
 #[test]
@@ -319,17 +355,31 @@ fn a_record_that_was_edited_is_found_with_its_line() {
     assert_eq!(found["differences"].as_array().unwrap().len(), 1, "{stdout}");
     assert!(stderr.contains("restore the file from a copy"), "{stderr}");
     // Whoever makes figures of it is told, and nobody else is.
-    for arguments in [
-        &["analyze", "cohorts/script"][..],
-        &["export", "cohorts/script", "--format", "csv"],
+    let compare = ["compare", "cohorts/script", "cohorts/script"];
+    let gate = [&compare[..], &["--max-regression", "1.03"]].concat();
+    let check = ["check", "cohorts/script", "--max-regret", "1.05"];
+    for (code, arguments) in [
+        (0, &["analyze", "cohorts/script"][..]),
+        (0, &["export", "cohorts/script", "--format", "csv"]),
+        (0, &compare),
+        // A gate judges nothing that was edited.
+        (4, &gate),
+        (4, &check),
     ] {
-        let (_, stderr) = bench.expect(0, arguments);
+        let (_, stderr) = bench.expect(code, arguments);
         assert!(
             stderr.contains(&format!("{name}` is not as it was written (1 line so)")),
             "{arguments:?}: {stderr}"
         );
+        let says = if code == 0 {
+            "warning: "
+        } else {
+            "error: no gate is judged: "
+        };
+        assert!(stderr.contains(says), "{arguments:?}: {stderr}");
     }
     fs_err::write(&file, text).unwrap();
+    bench.expect(0, &gate);
     let (_, stderr) = bench.expect(0, &["analyze", "cohorts/script"]);
     assert!(!stderr.contains("warning"), "{stderr}");
 }

@@ -50,7 +50,5 @@ pub use state::{
     RoundState, State, StateError, Status, Unlike, state,
 };
 pub use tail::RecordTail;
-pub use verify::{
-    Difference, LineDifference, definition_difference, edited_records, machine_differences, verify, verify_by,
-};
+pub use verify::{Difference, edited_records, machine_differences, verify, verify_by};
 pub use write::{create_once, mark_script, write_atomic};

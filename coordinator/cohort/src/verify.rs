@@ -10,7 +10,7 @@ use crate::chain;
 use crate::digest::sha256_file;
 use crate::error::CohortError;
 use crate::frozen::Frozen;
-use crate::manifest::{FileDigest, Manifest};
+use crate::manifest::FileDigest;
 use crate::paths::CohortDir;
 
 /// What gives the SHA-256 of a file.
@@ -144,46 +144,22 @@ fn first_difference(frozen: &Tool, now: &Tool) -> Option<(Option<String>, Option
         return Some((Some(frozen.version.clone()), Some(now.version.clone())));
     }
     let now = now.output.as_deref().unwrap_or(&now.version);
-    let (_, frozen, now) = first_differing(frozen.output.as_ref()?.lines(), now.lines())?;
+    let (frozen, now) = first_differing(frozen.output.as_ref()?.lines(), now.lines())?;
     Some((frozen.map(str::to_owned), now.map(str::to_owned)))
 }
 
-/// The number, from 1, of the first line that is not the same in both, and that line of each; `None` where one has ended.
+/// The first line that is not the same in both; `None` where one has ended.
 fn first_differing<'a>(
     mut frozen: impl Iterator<Item = &'a str>,
     mut now: impl Iterator<Item = &'a str>,
-) -> Option<(usize, Option<&'a str>, Option<&'a str>)> {
-    let mut line = 1;
+) -> Option<(Option<&'a str>, Option<&'a str>)> {
     loop {
         match (frozen.next(), now.next()) {
             (None, None) => return None,
-            (a, b) if a == b => line += 1,
-            (a, b) => return Some((line, a, b)),
+            (a, b) if a == b => {}
+            different => return Some(different),
         }
     }
-}
-
-/// The first line in which a definition differs from the frozen one.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LineDifference {
-    /// Its number, from 1.
-    pub line: usize,
-    /// The frozen line; `None` when it had ended.
-    pub frozen: Option<String>,
-    /// The line now; `None` when it has ended.
-    pub now: Option<String>,
-}
-
-/// The first difference between the frozen definition and `text`; `None` when they are the same to the byte.
-#[must_use]
-pub fn definition_difference(manifest: &Manifest, text: &str) -> Option<LineDifference> {
-    // With their ends, so that a lost last newline or a changed line end is a difference as well.
-    let (line, frozen, now) = first_differing(manifest.definition.split_inclusive('\n'), text.split_inclusive('\n'))?;
-    Some(LineDifference {
-        line,
-        frozen: frozen.map(str::to_owned),
-        now: now.map(str::to_owned),
-    })
 }
 
 fn map_differences(prefix: &str, frozen: &BTreeMap<String, String>, now: &BTreeMap<String, String>) -> Vec<Difference> {

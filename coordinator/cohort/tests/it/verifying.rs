@@ -1,6 +1,6 @@
 //! What was changed after the freeze is found and named.
 
-use cohort::{Difference, Frozen, definition_difference, machine_differences, verify};
+use cohort::{Difference, Frozen, machine_differences, verify};
 
 use crate::made;
 
@@ -139,19 +139,4 @@ fn machines() {
     assert_eq!(found(&said("nvcc", Some("nvcc\n12.9"))), output("12.1", Some("12.9")));
     assert_eq!(found(&said("nvcc", None)), output("12.1", None));
     assert_eq!(found(&said("gcc", Some("gcc\n12.1"))), output("nvcc", Some("gcc")));
-}
-
-#[test]
-fn definitions() {
-    let mut manifest = made::manifest(&["w"], 1, 1, 0);
-    manifest.definition = "a\nb\nc\n".into();
-    let difference = |text| definition_difference(&manifest, text).map(|d| (d.line, d.frozen, d.now));
-    let some = |text: &str| Some(text.to_owned());
-    assert_eq!(difference("a\nb\nc\n"), None);
-    assert_eq!(difference("a\nB\nC\n"), Some((2, some("b\n"), some("B\n"))));
-    assert_eq!(difference("a\nb\n"), Some((3, some("c\n"), None)));
-    assert_eq!(difference("a\nb\nc\nd"), Some((4, None, some("d"))));
-    assert_eq!(difference("a\nb\nc"), Some((3, some("c\n"), some("c"))));
-    assert_eq!(difference("a\r\nb\nc\n"), Some((1, some("a\n"), some("a\r\n"))));
-    assert_eq!(difference(""), Some((1, some("a\n"), None)));
 }
