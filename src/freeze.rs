@@ -242,7 +242,7 @@ pub(crate) fn open(path: &Path) -> Result<Frozen, Failure> {
 /// is what was measured.
 pub(crate) fn read(path: &Path) -> Result<Snapshot, Failure> {
     let snapshot = snapshot(path)?;
-    if let Some((message, help)) = edited(path)? {
+    if let Some((message, help)) = edited(path, &snapshot)? {
         output::narrate(&format!(
             "warning: {message}: figures that rest on it are not what was measured; {help}"
         ));
@@ -253,7 +253,7 @@ pub(crate) fn read(path: &Path) -> Result<Snapshot, Failure> {
 /// The same for a gate, which nothing passes that was edited: exit code 4.
 pub(crate) fn read_unedited(path: &Path) -> Result<Snapshot, Failure> {
     let snapshot = snapshot(path)?;
-    match edited(path)? {
+    match edited(path, &snapshot)? {
         Some((message, help)) => {
             Err(Failure::new(ExitCode::Mismatch, format!("no gate is judged: {message}")).help(help))
         }
@@ -262,14 +262,14 @@ pub(crate) fn read_unedited(path: &Path) -> Result<Snapshot, Failure> {
 }
 
 /// Which records are not as they were written, and where more is said of it.
-fn edited(path: &Path) -> Result<Option<(String, String)>, Failure> {
+fn edited(path: &Path, snapshot: &Snapshot) -> Result<Option<(String, String)>, Failure> {
     let failed = |error| unreadable(format!("`{}` can't be read", path.display()), error);
-    let edited = cohort::edited_records(&CohortDir::new(path)).map_err(failed)?;
+    let edited = cohort::edited_records(&snapshot.frozen).map_err(failed)?;
     Ok(edited.first().map(|first| {
         let message = format!(
-            "`{}` is not as it was written ({} so)",
+            "`{}` is not as it was written ({})",
             path.join(&first.name).display(),
-            counted(edited.len() as u64, "line")
+            counted(edited.len() as u64, "difference")
         );
         let help = format!(
             "`layout-sweep verify {}` says more",

@@ -368,7 +368,7 @@ fn a_record_that_was_edited_is_found_with_its_line() {
     ] {
         let (_, stderr) = bench.expect(code, arguments);
         assert!(
-            stderr.contains(&format!("{name}` is not as it was written (1 line so)")),
+            stderr.contains(&format!("{name}` is not as it was written (1 difference)")),
             "{arguments:?}: {stderr}"
         );
         let says = if code == 0 {

@@ -166,6 +166,7 @@ impl Fixture {
             previous_sha256: zeros(),
             reason: "because of results".to_owned(),
             at: Timestamp::UNIX_EPOCH,
+            records: std::collections::BTreeMap::new(),
             kind,
         });
     }

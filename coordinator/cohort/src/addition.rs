@@ -33,6 +33,15 @@ pub enum AdditionKind {
     },
 }
 
+/// How far a record file was written.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Head {
+    /// Its whole lines.
+    pub lines: u64,
+    /// The digest in the last of them, which covers all.
+    pub chain: String,
+}
+
 /// `additions/NNN.json`: immutable, chained by digest.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Addition {
@@ -44,6 +53,10 @@ pub struct Addition {
     pub reason: String,
     /// When.
     pub at: jiff::Timestamp,
+    /// Writer -> how far its records went by then: what was lost of them afterwards is found. Empty in cohorts of earlier
+    /// versions.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub records: BTreeMap<String, Head>,
     /// What it adds.
     #[serde(flatten)]
     pub kind: AdditionKind,

@@ -2,12 +2,17 @@
 //!
 //! A line `{...}` is written as `{...,"chain":"DIGEST"}`, where `DIGEST` is the first 16 hex digits of the SHA-256 of the
 //! digest of the line before it (nothing for the first one) followed by `{...` without the closing brace. So an edited
-//! value, a removed or a moved line is found by [`check`]. Lines that are missing at the end of a file are not: a kill may
-//! leave the same. Nor is this a seal against whoever computes the digests anew.
+//! value, a removed or a moved line is found by [`check`]. Lines that are missing at the end of a file, or a whole file, are
+//! found only up to what the last addition saw of them ([`heads`]): after that a kill may leave the same. Nor is this a seal
+//! against whoever computes the digests anew.
 
-use std::io::{BufRead, BufReader};
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
+use serde::Deserialize;
+
+use crate::addition::{Addition, Head};
 use crate::digest::Hasher;
 use crate::error::CohortError;
 use crate::paths::CohortDir;
@@ -42,43 +47,122 @@ pub(crate) fn seal(previous: &str, line: &mut Vec<u8>) -> String {
     digest
 }
 
-/// Walks the chain of each record file. A last line without newline is not looked at.
-pub(crate) fn check(dir: &CohortDir) -> Result<Chained, CohortError> {
+/// Walks the chain of each record file, up to what each addition saw of it at least. A last line without newline is not
+/// looked at.
+pub(crate) fn check(dir: &CohortDir, additions: &[Addition]) -> Result<Chained, CohortError> {
     let mut all = Chained::default();
-    for writer in record_files(dir)? {
-        let path = dir.record_file(&writer);
-        let name = path.strip_prefix(dir.path()).unwrap_or(&path).display().to_string();
-        check_file(&path, &name, &mut all)?;
+    let mut seen: BTreeMap<&str, Vec<&Head>> = BTreeMap::new();
+    for (writer, head) in additions.iter().flat_map(|addition| &addition.records) {
+        seen.entry(writer).or_default().push(head);
     }
+    let name_of = |writer: &str| {
+        let path = dir.record_file(writer);
+        path.strip_prefix(dir.path()).unwrap_or(&path).display().to_string()
+    };
+    for writer in record_files(dir)? {
+        let heads = seen.remove(writer.as_str()).unwrap_or_default();
+        check_file(&dir.record_file(&writer), &name_of(&writer), &heads, &mut all)?;
+    }
+    all.differences
+        .extend(seen.into_iter().map(|(writer, heads)| Difference {
+            name: name_of(writer),
+            expected: heads.iter().map(|head| head.lines).max().map(lines),
+            found: None,
+        }));
     Ok(all)
 }
 
-fn check_file(path: &Path, name: &str, all: &mut Chained) -> Result<(), CohortError> {
+/// `12 lines`.
+fn lines(count: u64) -> String {
+    format!("{count} line{}", if count == 1 { "" } else { "s" })
+}
+
+/// How far each record file goes, for an addition that rests on them; each is synced, so that what is said of it holds whatever
+/// happens. Files of versions that wrote no digests are left out.
+pub(crate) fn heads(dir: &CohortDir) -> Result<BTreeMap<String, Head>, CohortError> {
+    #[derive(Deserialize)]
+    struct Numbered {
+        sequence: u64,
+    }
+    let mut heads = BTreeMap::new();
+    for writer in record_files(dir)? {
+        let mut file = fs_err::File::open(dir.record_file(&writer))?;
+        file.sync_data()?;
+        let last = last_line(&mut file)?;
+        if let Some((text, chain)) = split(&last) {
+            // As the digest found it: an object without its brace.
+            let text = [text, b"}"].concat();
+            if let Ok(Numbered { sequence }) = serde_json::from_slice(&text) {
+                let (lines, chain) = (sequence + 1, chain.to_owned());
+                heads.insert(writer, Head { lines, chain });
+            }
+        }
+    }
+    Ok(heads)
+}
+
+/// The last whole line of a file without its newline; empty where there is none. Read from the end.
+fn last_line(file: &mut fs_err::File) -> std::io::Result<Vec<u8>> {
+    let length = file.metadata()?.len();
+    let mut tail = Vec::new();
+    let mut size = 1 << 16;
+    loop {
+        let from = length.saturating_sub(size);
+        file.seek(SeekFrom::Start(from))?;
+        tail.clear();
+        file.by_ref().take(length - from).read_to_end(&mut tail)?;
+        let end = tail.iter().rposition(|byte| *byte == b'\n');
+        let whole = &tail[..end.unwrap_or(0)];
+        match whole.iter().rposition(|byte| *byte == b'\n') {
+            Some(before) => return Ok(whole[before + 1..].to_vec()),
+            None if from == 0 => return Ok(whole.to_vec()),
+            None => size *= 4,
+        }
+    }
+}
+
+fn check_file(path: &Path, name: &str, heads: &[&Head], all: &mut Chained) -> Result<(), CohortError> {
     let mut reader = BufReader::with_capacity(1 << 16, fs_err::File::open(path)?);
     let (mut previous, mut sealed) = (String::new(), false);
     let mut without = Vec::new();
     let mut line = Vec::new();
+    let mut whole = 0;
     for number in 1_u64.. {
         line.clear();
         reader.read_until(b'\n', &mut line)?;
         if line.pop_if(|last| *last == b'\n').is_none() {
             break;
         }
+        whole = number;
         let Some((text, written)) = split(&line) else {
             without.push(number);
             continue;
         };
         let found = digest(&previous, text);
-        if found != written {
+        // Digests that were computed anew fit together, but not to what an addition saw.
+        let seen = heads.iter().find(|head| head.lines == number && head.chain != written);
+        let (expected, found) = match seen {
+            Some(head) if found == written => (head.chain.as_str(), written.to_owned()),
+            _ => (written, found),
+        };
+        if found != expected {
             all.differences.push(Difference {
                 name: format!("{name}, line {number}"),
-                expected: Some(written.to_owned()),
+                expected: Some(expected.to_owned()),
                 found: Some(found),
             });
         }
         // What follows was written after the digest that stands here: one edit is one difference.
         written.clone_into(&mut previous);
         sealed = true;
+    }
+    let most = heads.iter().map(|head| head.lines).max().unwrap_or_default();
+    if whole < most {
+        all.differences.push(Difference {
+            name: name.to_owned(),
+            expected: Some(lines(most)),
+            found: Some(lines(whole)),
+        });
     }
     if sealed {
         // One program wrote the file, and it gave every line a digest.

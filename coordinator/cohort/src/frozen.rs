@@ -9,6 +9,7 @@ use serde::de::DeserializeOwned;
 
 use crate::addition::{Addition, AdditionKind};
 use crate::case::Case;
+use crate::chain;
 use crate::digest::{sha256_file, sha256_hex};
 use crate::error::CohortError;
 use crate::freeze::check_case_folders;
@@ -243,6 +244,7 @@ impl Frozen {
             previous_sha256,
             reason: reason.to_owned(),
             at,
+            records: chain::heads(&self.dir)?,
             kind,
         };
         let line = crate::records::to_line(&addition, || format!("addition {number}"))?;

@@ -25,7 +25,7 @@ pub mod tail;
 pub mod verify;
 pub mod write;
 
-pub use addition::{Addition, AdditionKind};
+pub use addition::{Addition, AdditionKind, Head};
 pub use audit::{Audit, audit, built_artifacts, gone_artifacts};
 pub use case::Case;
 pub use digest::{sha256_file, sha256_hex, unit_digest};

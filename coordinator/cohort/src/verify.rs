@@ -11,7 +11,6 @@ use crate::digest::sha256_file;
 use crate::error::CohortError;
 use crate::frozen::Frozen;
 use crate::manifest::FileDigest;
-use crate::paths::CohortDir;
 
 /// What gives the SHA-256 of a file.
 type Digest<'d> = &'d mut dyn FnMut(&Path) -> Result<String, CohortError>;
@@ -51,9 +50,10 @@ pub fn verify_by(frozen: &Frozen, digest: Digest<'_>) -> Result<Vec<Difference>,
     Ok(verify_counting(frozen, digest)?.0)
 }
 
-/// Records that were edited, removed or moved after they were written, by file and line.
-pub fn edited_records(dir: &CohortDir) -> Result<Vec<Difference>, CohortError> {
-    Ok(chain::check(dir)?.differences)
+/// Records that were edited, removed or moved after they were written, by file and line. What is missing at the end of a file,
+/// or whole, is found as far as the last addition saw it.
+pub fn edited_records(frozen: &Frozen) -> Result<Vec<Difference>, CohortError> {
+    Ok(chain::check(frozen.dir(), frozen.additions())?.differences)
 }
 
 /// The same, and how many records have no digest.
@@ -94,7 +94,7 @@ pub(crate) fn verify_counting(frozen: &Frozen, digest: Digest<'_>) -> Result<(Ve
     if let Some(binary) = &manifest.binary {
         expect(name_of(&dir.binary()), &binary.sha256, digest)?;
     }
-    let chained = chain::check(dir)?;
+    let chained = chain::check(dir, frozen.additions())?;
     differences.extend(chained.differences);
     differences.extend(folder_differences(
         &dir.inputs(),

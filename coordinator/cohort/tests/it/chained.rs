@@ -1,6 +1,8 @@
 //! Record files whose lines are not what was written.
 
-use cohort::{Difference, Frozen, RecordWriter, Snapshot, WriterName, audit, verify};
+use std::collections::BTreeMap;
+
+use cohort::{Difference, Frozen, Growth, RecordWriter, Snapshot, WriterName, audit, verify};
 
 use crate::made;
 
@@ -136,4 +138,66 @@ fn records_of_earlier_versions_are_counted() {
     let mut next = RecordWriter::create(frozen.dir(), &WriterName::new(made::at(9), 1, "h")).unwrap();
     next.append(made::at(9), "w control", 2, made::retry()).unwrap();
     assert_eq!((verify(&frozen).unwrap(), undigested()), (Vec::new(), 5));
+}
+
+/// The cohort grows, and more is recorded afterwards.
+fn grown() -> (tempfile::TempDir, Frozen, std::path::PathBuf, Vec<String>) {
+    let (folder, mut frozen, path, _) = recorded();
+    let more = Growth::Finalists {
+        rounds: BTreeMap::from([("w control".to_owned(), vec![1])]),
+    };
+    frozen.grow(made::at(5), "more", more).unwrap();
+    let seen = &frozen.additions()[0].records;
+    assert_eq!(seen.values().map(|head| head.lines).collect::<Vec<_>>(), [5]);
+    let mut next = RecordWriter::create(frozen.dir(), &WriterName::new(made::at(6), 1, "h")).unwrap();
+    next.append(made::at(6), "w control", 1, made::began(2)).unwrap();
+    next.append(made::at(6), "w control", 1, made::correct(2)).unwrap();
+    let text = fs_err::read_to_string(&path).unwrap();
+    let lines = text.split_inclusive('\n').map(str::to_owned).collect();
+    (folder, frozen, path, lines)
+}
+
+#[test]
+fn what_an_addition_saw_can_not_go_missing() {
+    let (_folder, frozen, path, lines) = grown();
+    let name = format!("records/{}", path.file_name().unwrap().to_str().unwrap());
+    let differs = |expected: &str, found: Option<&str>| {
+        let difference = Difference {
+            name: name.clone(),
+            expected: Some(expected.to_owned()),
+            found: found.map(str::to_owned),
+        };
+        assert_eq!(verify(&frozen).unwrap(), [difference]);
+    };
+    assert_eq!(verify(&frozen).unwrap(), []);
+    // As it is read again, too.
+    assert_eq!(verify(&Frozen::open(frozen.dir()).unwrap()).unwrap(), []);
+    fs_err::write(&path, lines[..4].concat()).unwrap();
+    differs("5 lines", Some("4 lines"));
+    fs_err::write(&path, "").unwrap();
+    differs("5 lines", Some("0 lines"));
+    fs_err::remove_file(&path).unwrap();
+    differs("5 lines", None);
+    // Another file whose digests fit together, made from what was left out of the first.
+    let mut forged = RecordWriter::create(frozen.dir(), &WriterName::new(made::at(0), 1, "h")).unwrap();
+    for _ in 0..5 {
+        forged.append(made::at(0), "w control", 1, made::retry()).unwrap();
+    }
+    let found = verify(&frozen).unwrap();
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(found[0].name, format!("{name}, line 5"));
+    assert_eq!(found[0].expected.as_deref(), Some(digest(&lines[4])));
+}
+
+#[test]
+fn what_was_written_after_the_last_addition_may_be_cut() {
+    let (_folder, frozen, _, _) = grown();
+    let later = frozen.dir().record_file(WriterName::new(made::at(6), 1, "h").as_str());
+    let text = fs_err::read(&later).unwrap();
+    for cut in 0..=text.len() {
+        fs_err::write(&later, &text[..cut]).unwrap();
+        assert_eq!(verify(&frozen).unwrap(), [], "cut at {cut}");
+    }
+    fs_err::remove_file(&later).unwrap();
+    assert_eq!(verify(&frozen).unwrap(), []);
 }

@@ -164,6 +164,7 @@ fn every_kind_of_addition() {
             previous_sha256,
             reason,
             at: made::at(0),
+            records: std::collections::BTreeMap::new(),
             kind,
         };
         let text = back(&addition);

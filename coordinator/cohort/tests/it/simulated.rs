@@ -191,6 +191,7 @@ impl World {
             previous_sha256,
             reason,
             at: made::at(0),
+            records: std::collections::BTreeMap::new(),
             kind,
         });
     }

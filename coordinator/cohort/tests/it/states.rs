@@ -276,6 +276,7 @@ fn crosses_wait_for_all_initial_cases() {
         previous_sha256: String::new(),
         reason: String::new(),
         at: made::at(0),
+        records: std::collections::BTreeMap::new(),
         kind,
     }];
     let cases = cases();
