@@ -42,7 +42,7 @@ pub struct Head {
     pub chain: String,
 }
 
-/// `additions/NNN.json`: immutable, chained by digest.
+/// `additions/NNN.json`: immutable, chained by digest, and with a digest of itself at its end, as record lines have.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Addition {
     /// Its number, from 1.

@@ -47,6 +47,16 @@ pub(crate) fn seal(previous: &str, line: &mut Vec<u8>) -> String {
     digest
 }
 
+/// Whether the digest in a file of one sealed line is its own; else what it says and what it should say. Lines of versions that
+/// wrote none pass.
+pub(crate) fn unsealed(bytes: &[u8]) -> Result<(), (String, String)> {
+    let line = bytes.strip_suffix(b"\n").unwrap_or(bytes);
+    match split(line) {
+        Some((text, written)) if digest("", text) != written => Err((written.to_owned(), digest("", text))),
+        _ => Ok(()),
+    }
+}
+
 /// Walks the chain of each record file, up to what each addition saw of it at least. A last line without newline is not
 /// looked at.
 pub(crate) fn check(dir: &CohortDir, additions: &[Addition]) -> Result<Chained, CohortError> {

@@ -247,7 +247,8 @@ impl Frozen {
             records: chain::heads(&self.dir)?,
             kind,
         };
-        let line = crate::records::to_line(&addition, || format!("addition {number}"))?;
+        let mut line = crate::records::to_line(&addition, || format!("addition {number}"))?;
+        chain::seal("", &mut line);
         self.additions.push(addition);
         let written = self.check().and_then(|()| {
             sources.write(&self.dir)?;
@@ -321,6 +322,9 @@ impl Frozen {
             let path = self.dir.addition(number);
             let bytes = fs_err::read(&path)?;
             let addition: Addition = parse(&path, &bytes)?;
+            if let Err((expected, found)) = chain::unsealed(&bytes) {
+                return Err(CohortError::Changed { path, expected, found });
+            }
             let (expected, before) = (self.chain.len(), &self.chain[self.chain.len() - 1]);
             if addition.number != number || expected as u64 != u64::from(number) {
                 let message = format!("addition {} stands where addition {expected} should", addition.number);

@@ -188,3 +188,20 @@ fn reading_needs_no_lock() {
         40
     );
 }
+
+#[test]
+fn the_last_addition_tells_that_it_was_edited() {
+    let (_folder, mut frozen) = made::frozen();
+    frozen.grow(made::at(0), "close", finalists("other", &[7])).unwrap();
+    let path = frozen.dir().addition(1);
+    let text = fs_err::read_to_string(&path).unwrap();
+    for (from, to) in [("\"close\"", "\"clear\""), ("[7]", "[7,7]")] {
+        let edited = text.replace(from, to);
+        assert_ne!(edited, text, "{from}");
+        fs_err::write(&path, edited).unwrap();
+        let opened = cohort::Frozen::open(frozen.dir());
+        assert!(matches!(opened, Err(CohortError::Changed { .. })), "{from}: {opened:?}");
+    }
+    fs_err::write(&path, text).unwrap();
+    assert_eq!(cohort::Frozen::open(frozen.dir()).unwrap(), frozen);
+}
