@@ -189,17 +189,7 @@ impl Works<'_> {
         let steps = calls * shape.depth;
         let step_cycles = steps * call.step_cycles(hw, self.constants);
         let in_place = if operands.rows_in_place { step_cycles } else { 0.0 };
-        // Lines of each step that come into L1 from rows whose lines all meet in one set.
-        let meet = meeting(operands.weights_stride, hw.capacity[0]).all;
-        let lines: f64 = (0..2)
-            .filter(|operand| meet && operands.strided[*operand])
-            .map(|operand| into_l1[operand] / LINE / steps)
-            .sum();
-        let aliased = if lines > 0.0 {
-            steps * call.aliased_step_cycles(hw, self.constants, lines) - step_cycles
-        } else {
-            0.0
-        };
+        let aliased = operands.aliased_bytes(&into_l1, hw.capacity[0]) / LINE / steps;
 
         // Each operand's fill by how it lies: in panels, or at a stride.
         let mut l2 = [0.0; 2];
@@ -261,7 +251,7 @@ impl Works<'_> {
                 turned,
                 gelu,
                 steps * call.single_vector_cycles(hw),
-                aliased,
+                steps * call.aliased_cycles(hw, self.constants, aliased),
             ],
         )
     }
@@ -300,6 +290,19 @@ struct Operands {
     weights_stride: f64,
     /// Bytes between rows of the activations as given.
     activations_stride: f64,
+}
+
+impl Operands {
+    /// Bytes into L1 of `capacity` bytes out of rows whose lines all meet in one of its sets.
+    fn aliased_bytes(&self, into_l1: &[f64; OPERANDS], capacity: f64) -> f64 {
+        let meet = meeting(self.weights_stride, capacity).all;
+        let strided = self
+            .strided
+            .iter()
+            .zip(into_l1)
+            .filter(|(strided, _)| meet && **strided);
+        strided.map(|(_, bytes)| bytes).sum()
+    }
 }
 
 fn operands(extents: GemmExtents, geometry: &GemmGeometry, input_rows: bool) -> Operands {
