@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use planner::{Attributes, Value};
 use support::attentions::{Problem, covering, objects, plain, problem, run, workload};
-use support::{Workshop, compiler, execute, native_isa, wide_workshop, workshop};
+use support::{Workshop, compiler, execute, native_isa, neon_workshop, wide_workshop, workshop};
 use target_cpu::assembly;
 use target_cpu::attention::attributes::geometry_from;
 use target_cpu::attention::codegen::{attention_source, exponential_source};
@@ -118,6 +118,14 @@ fn avx512_attention_is_right() {
         },
     }));
     check_all(&shop, &problem, &plans);
+}
+
+/// Where a cross compiler and an emulator are installed: the NEON kernels really run.
+#[test]
+fn neon_attention_is_right_under_emulation() {
+    let Some(shop) = neon_workshop() else { return };
+    let problem = problem(shop.folder.path(), &workload([2, 1, 37, 41, 11, 13], true));
+    check_all(&shop, &problem, &covering(problem.attention.extents, shop.isa, 10, 6));
 }
 
 /// The harness compares two plans of one attention, call by call, and names the phases of both.

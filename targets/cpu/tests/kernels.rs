@@ -12,11 +12,12 @@
 
 mod support;
 
-use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use support::plans::covering;
-use support::{Problem, Workshop, compiler, execute, native_isa, plain_geometry, problem, wide_workshop, workshop};
+use support::{
+    Problem, Workshop, compiler, native_isa, neon_workshop, plain_geometry, problem, wide_workshop, workshop,
+};
 use target_cpu::assembly;
 use target_cpu::geometry::{Activation, Activations, CpuPlan, GemmGeometry, Orientation, Staging, Weights};
 use target_cpu::isa::Isa;
@@ -113,16 +114,7 @@ fn avx512_kernels_are_right() {
 /// Where a cross compiler and an emulator are installed: the NEON kernels really run.
 #[test]
 fn neon_kernels_are_right_under_emulation() {
-    let (cc, emulator) = (
-        "aarch64-linux-gnu-gcc",
-        ["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu"],
-    );
-    let there = |program: &str| execute(&[program.to_owned(), "--version".to_owned()], Path::new("/")).is_ok();
-    if !there(cc) || !there(emulator[0]) {
-        println!("SKIPPED: no `{cc}` or no `{}`", emulator[0]);
-        return;
-    }
-    let shop = Workshop::new(cc.to_owned(), Isa::Neon, &emulator);
+    let Some(shop) = neon_workshop() else { return };
     let problem = problem(shop.folder.path(), 31, &[(19, 33, true), (33, 21, false)]);
     check_all(&shop, &problem, &covering(&problem.products, shop.isa, 6, 12));
 }

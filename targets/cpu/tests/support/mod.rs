@@ -47,6 +47,20 @@ pub(crate) fn wide_workshop() -> Option<Workshop> {
     None
 }
 
+/// A workshop for NEON, whose programs an emulator runs; `None` after a word where that or the cross compiler is missing.
+pub(crate) fn neon_workshop() -> Option<Workshop> {
+    let (cc, emulator) = (
+        "aarch64-linux-gnu-gcc",
+        ["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu"],
+    );
+    let there = |program: &str| execute(&[program.to_owned(), "--version".to_owned()], Path::new("/")).is_ok();
+    if !there(cc) || !there(emulator[0]) {
+        println!("SKIPPED: no `{cc}` or no `{}`", emulator[0]);
+        return None;
+    }
+    Some(Workshop::new(cc.to_owned(), Isa::Neon, &emulator))
+}
+
 /// `$CC`, else `cc`; `None` after a loud word when neither runs. On CI a compiler must be there.
 pub(crate) fn compiler() -> Option<String> {
     let cc = std::env::var("CC")
