@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use analyzer::ceiling::Repeated;
 use analyzer::dataset::{CaseData, Chosen, Objective, Outcome, Pair, Prediction, Setup, WorkloadData};
-use analyzer::{AnalyzeError, Dataset};
+use analyzer::{AnalyzeError, Dataset, page};
 use stats::random::SplitMix64;
 use target_api::Moment;
 
@@ -43,6 +43,20 @@ fn main() -> Result<(), AnalyzeError> {
     let bytes = analyzer::report::summary(&analysis)?.len();
     println!(
         "summary.csv: {:.1} s, {} MB of text, {} MB",
+        start.elapsed().as_secs_f64(),
+        bytes >> 20,
+        peak_mb()
+    );
+    let start = Instant::now();
+    let bytes = page::render(&page::Input {
+        analysis: &analysis,
+        links: &page::Links::default(),
+        parameters: &BTreeMap::new(),
+        timelines: &BTreeMap::new(),
+    })?
+    .len();
+    println!(
+        "report.html: {:.1} s, {} MB of text, {} MB",
         start.elapsed().as_secs_f64(),
         bytes >> 20,
         peak_mb()
