@@ -25,7 +25,7 @@ pub(crate) struct Moved {
 #[derive(Debug, Serialize)]
 pub(crate) struct Row {
     phase: String,
-    /// Mean over workers. Measured.
+    /// Mean over workers, the median of the case's own calls: not scaled by any ratio. Measured.
     ns: f64,
     /// Operations of all workers over that time. Derived.
     gflops: Option<f64>,
@@ -124,9 +124,9 @@ pub(crate) fn show(cases: &[(&str, &[Row])]) -> String {
         }
     }
     format!(
-        "\nWhere the time goes. Rates are derived: operations and calls from the plan, over measured times; the peak is that\n\
-         probed beside the cases (measured). Of each level: modelled bytes over measured time, in GB/s, of what one worker\n\
-         could read (measured).\n{}",
+        "\nWhere the time goes. Rates are derived: operations and calls from the plan, over measured times, each the median of\n\
+         the case's own calls, scaled by no ratio; the peak is that probed beside the cases (measured). Of each level:\n\
+         modelled bytes over measured time, in GB/s, of what one worker could read (measured).\n{}",
         table(&header, lines)
     )
 }

@@ -1,6 +1,6 @@
 //! The same cases in two cohorts: under two toolchains, or on two machines.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -29,6 +29,19 @@ pub enum CompareError {
     /// No case is in both.
     #[error("no case of the first cohort is in the second (the same workload, name and plan)")]
     NothingInCommon,
+    /// Cases of one name compute different things, and there are no others.
+    #[error(
+        "no case can be compared: workload `{workload}` is {first} in the first cohort and {second} in the second (rows x inner \
+         x columns of each operation)"
+    )]
+    Workloads {
+        /// The first workload that differs.
+        workload: String,
+        /// Its operations in the first cohort, with extents.
+        first: String,
+        /// The same in the second.
+        second: String,
+    },
     /// A figure can't be computed: a bug.
     #[error(transparent)]
     Analyze(#[from] AnalyzeError),
@@ -118,10 +131,10 @@ pub struct MeanRatio {
     pub cases: usize,
 }
 
-/// Something of the machines or tools that differs.
+/// Something of the workloads, machines or tools that differs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SetupChange {
-    /// What: `machine.cpu_model`, `tool.compiler`, `option.threads`.
+    /// What: `workload.gemm` (its operations with their extents), `machine.cpu_model`, `tool.compiler`, `option.threads`.
     pub what: String,
     /// In the first cohort.
     pub first: Option<String>,
@@ -136,15 +149,15 @@ pub struct Comparison {
     pub objective: Objective,
     /// The largest ratio allowed, if one was given.
     pub max_regression: Option<f64>,
-    /// What differs in machine class, tools and options.
+    /// What differs in workloads, machine class, tools and options.
     pub setup: Vec<SetupChange>,
-    /// Cases in both with the same plan, in the order of the first cohort.
+    /// Cases in both with the same workload and plan, in the order of the first cohort.
     pub cases: Vec<CaseChange>,
     /// Geometric mean of their ratios; `null` without any.
     pub geometric_mean: Option<MeanRatio>,
-    /// Cases of the first cohort only.
+    /// Cases of the first cohort only; those of a workload that has other operations or extents in the second are too.
     pub only_first: Vec<String>,
-    /// Cases of the second cohort only.
+    /// Cases of the second cohort only, likewise.
     pub only_second: Vec<String>,
     /// Cases of one name that have different plans: not compared.
     pub other_plan: Vec<String>,
@@ -166,7 +179,7 @@ impl Comparison {
 /// Compares two cohorts case by case, by raw values: differences of the machine are what is asked for. Confirmations are
 /// left out, since their names say which case came out first.
 ///
-/// Errors: objectives or units that differ; nothing in common.
+/// Errors: objectives or units that differ; nothing in common, or only names of workloads that differ.
 pub fn compare(first: &Dataset, second: &Dataset, max_regression: Option<f64>) -> Result<Comparison, CompareError> {
     let objective = |dataset: &Dataset| dataset.setup.objective.described(str::to_owned);
     if !first.setup.objective.is_same(&second.setup.objective) {
@@ -175,9 +188,12 @@ pub fn compare(first: &Dataset, second: &Dataset, max_regression: Option<f64>) -
             second: objective(second),
         });
     }
+    let apart = workloads(first, second);
+    let is_apart = |workload: &str| apart.iter().any(|(name, _)| *name == workload);
     let (in_first, in_second) = (cases(first), cases(second));
     let other: BTreeMap<(&str, &str), (&CaseData, bool)> = in_second
         .iter()
+        .filter(|(w, ..)| !is_apart(w))
         .map(|(w, case, paired)| ((*w, case.name.as_str()), (*case, *paired)))
         .collect();
     let is_imported = first.setup.imported.is_some() || second.setup.imported.is_some();
@@ -194,25 +210,57 @@ pub fn compare(first: &Dataset, second: &Dataset, max_regression: Option<f64>) -
         }
     }
     if changes.is_empty() {
-        return Err(CompareError::NothingInCommon);
+        return Err(nothing(apart));
     }
     rank(&mut changes, first, |change, place| change.first_rank = place)?;
     rank(&mut changes, second, |change, place| change.second_rank = place)?;
-    let known: std::collections::BTreeSet<(&str, &str)> =
-        in_first.iter().map(|(w, case, _)| (*w, case.name.as_str())).collect();
+    let known: BTreeSet<(&str, &str)> = in_first
+        .iter()
+        .filter(|(w, ..)| !is_apart(w))
+        .map(|(w, case, _)| (*w, case.name.as_str()))
+        .collect();
     let only_second = in_second
         .iter()
         .filter(|(w, case, _)| !known.contains(&(*w, case.name.as_str())));
     Ok(Comparison {
         objective: first.setup.objective.clone(),
         max_regression,
-        setup: setup(first, second),
+        setup: setup(first, second, &apart),
         geometric_mean: mean(&changes, first.setup.seed),
         only_second: only_second.map(|(_, case, _)| case.name.clone()).collect(),
         cases: changes,
         only_first,
         other_plan,
     })
+}
+
+/// Workloads of one name that are not the same: operations with extents, first and second. Of an imported one they are not
+/// known.
+fn workloads<'d>(first: &'d Dataset, second: &'d Dataset) -> Vec<(&'d str, [&'d str; 2])> {
+    let pairs = first.workloads.iter().filter_map(|workload| {
+        let mut others = second.workloads.iter();
+        let other = others.find(|other| other.name == workload.name)?;
+        Some((
+            workload.name.as_str(),
+            [workload.extents.as_str(), other.extents.as_str()],
+        ))
+    });
+    let differ = |[a, b]: [&str; 2]| a != b && !a.is_empty() && !b.is_empty();
+    pairs.filter(|(_, extents)| differ(*extents)).collect()
+}
+
+/// Why no case is compared.
+fn nothing(apart: Vec<(&str, [&str; 2])>) -> CompareError {
+    apart
+        .into_iter()
+        .next()
+        .map_or(CompareError::NothingInCommon, |(workload, [first, second])| {
+            CompareError::Workloads {
+                workload: workload.to_owned(),
+                first: first.to_owned(),
+                second: second.to_owned(),
+            }
+        })
 }
 
 /// Whether two cases are one plan. A file that was exported and imported holds a plan's attributes, and their values as
@@ -342,7 +390,7 @@ fn mean(changes: &[CaseChange], seed: u64) -> Option<MeanRatio> {
     })
 }
 
-fn setup(first: &Dataset, second: &Dataset) -> Vec<SetupChange> {
+fn setup(first: &Dataset, second: &Dataset, workloads: &[(&str, [&str; 2])]) -> Vec<SetupChange> {
     let facts = |dataset: &Dataset| -> BTreeMap<String, String> {
         let setup = &dataset.setup;
         let machine = setup
@@ -361,13 +409,17 @@ fn setup(first: &Dataset, second: &Dataset) -> Vec<SetupChange> {
         target.into_iter().chain(machine).chain(options).chain(tools).collect()
     };
     let (first, second) = (facts(first), facts(second));
-    let names: std::collections::BTreeSet<&String> = first.keys().chain(second.keys()).collect();
+    let names: BTreeSet<&String> = first.keys().chain(second.keys()).collect();
     let changed = names.into_iter().filter(|name| first.get(*name) != second.get(*name));
-    changed
-        .map(|name| SetupChange {
-            what: name.clone(),
-            first: first.get(name).cloned(),
-            second: second.get(name).cloned(),
-        })
-        .collect()
+    let changed = changed.map(|name| SetupChange {
+        what: name.clone(),
+        first: first.get(name).cloned(),
+        second: second.get(name).cloned(),
+    });
+    let workloads = workloads.iter().map(|(name, [first, second])| SetupChange {
+        what: format!("workload.{name}"),
+        first: Some((*first).to_owned()),
+        second: Some((*second).to_owned()),
+    });
+    workloads.chain(changed).collect()
 }

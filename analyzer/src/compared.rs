@@ -20,7 +20,11 @@ pub fn render(comparison: &Comparison) -> String {
     }
     out.push('\n');
     if comparison.setup.is_empty() {
-        wrapped(&mut out, "", "Machine class, tools and options are the same.");
+        wrapped(
+            &mut out,
+            "",
+            "Workloads, machine class, tools and options are the same.",
+        );
     } else {
         let mut setup = table(&["differs", "first", "second"], 1..1);
         for change in &comparison.setup {

@@ -9,6 +9,7 @@ use crate::analysis::Figure;
 use crate::dataset::{CaseData, Dataset, Objective, PhaseFigure, SCORE, WorkloadData};
 use crate::error::AnalyzeError;
 use crate::evaluate::{normalised_median, ratio_to_control, resampling};
+use crate::explanation::DERIVED;
 pub use crate::explanation::{Change, Explanation, PhaseShare, Seen, Side};
 use crate::places::places;
 use crate::winner::differences;
@@ -105,6 +106,12 @@ pub fn explain(dataset: &Dataset, a: &str, b: Option<&str>) -> Result<Explanatio
         workload: workload.name.clone(),
         objective: objective.clone(),
         origin: dataset.setup.origin(),
+        // Without a control beside the cases the ratio gives back the median of the case itself.
+        values: if workload.paired {
+            DERIVED
+        } else {
+            dataset.setup.origin()
+        },
         ratio,
         differs,
         difference,

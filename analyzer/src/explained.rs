@@ -68,11 +68,12 @@ pub fn words(explanation: &Explanation) -> Vec<String> {
             format!("{a} has {taken} {of} the {name} of {b}")
         };
         lines.push(format!(
-            "{said} ({}): {} -> {}, {} {less}.",
+            "{said} ({}): {} -> {}, {} {less} ({}).",
             explanation.origin,
             objective.number(of_b),
             objective.quantity(of_a),
-            objective.quantity((of_a - of_b).abs())
+            objective.quantity((of_a - of_b).abs()),
+            explanation.label()
         ));
         match explanation.differs {
             Some(true) => {}
@@ -129,7 +130,7 @@ fn carried(explanation: &Explanation, gain: bool) -> Option<String> {
         let without = sides.iter().find(|(_, is_without)| *is_without);
         return without.map(|(side, _)| format!("No phases of {} were measured.", one_line(&side.case)));
     }
-    Some(format!("{}.", told.join("; ")))
+    Some(format!("{} ({}).", told.join("; "), explanation.values))
 }
 
 fn phases(out: &mut String, explanation: &Explanation, (a, b): (&str, &str)) {
@@ -137,6 +138,9 @@ fn phases(out: &mut String, explanation: &Explanation, (a, b): (&str, &str)) {
         return;
     }
     let objective = &explanation.objective;
+    let caption = format!("Phases in {} ({}):", objective.heading(), explanation.label());
+    out.push('\n');
+    wrapped(out, "", &caption);
     let difference = format!("difference ({})", objective.heading());
     let mut table = table(&["phase", "kind", b, a, &difference, "share"], 2..6);
     // What rounds to zero has no sign.
@@ -249,14 +253,19 @@ fn attributes(out: &mut String, explanation: &Explanation, (a, b): (&str, &str))
 
 /// The explanation as CSV (RFC 4180, UTF-8, lines end in LF): one line for the whole, for each phase, estimate and
 /// attribute that differs. Columns: what it is, name, kind of phase or unit of estimate, value of the first and of the
-/// second case, first less second, part of the whole difference. Numbers have all their digits.
+/// second case, first less second, part of the whole difference, what the numbers are. Numbers have all their digits.
 pub fn csv(explanation: &Explanation) -> Result<Vec<u8>, AnalyzeError> {
     let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record(["what", "name", "kind", "a", "b", "difference", "share"])?;
+    writer.write_record(["what", "name", "kind", "a", "b", "difference", "share", "label"])?;
     let number = |number: Option<f64>| number.map_or_else(String::new, |number| number.to_string());
     let mut line = |what: &str, name: &str, kind: &str, numbers: [Option<f64>; 4]| {
         let [a, b, difference, share] = numbers.map(number);
-        writer.write_record([what, name, kind, &a, &b, &difference, &share])
+        let label = if what == "estimate" {
+            "modelled"
+        } else {
+            explanation.values
+        };
+        writer.write_record([what, name, kind, &a, &b, &difference, &share, label])
     };
     let whole = explanation.difference;
     let share = |part: Option<f64>| {
@@ -289,7 +298,7 @@ pub fn csv(explanation: &Explanation) -> Result<Vec<u8>, AnalyzeError> {
     for change in &explanation.changes {
         let text = |value: &Option<planner::Value>| value.as_ref().map_or_else(String::new, ToString::to_string);
         let (a, b) = (text(&change.a), text(&change.b));
-        writer.write_record(["attribute", &change.attribute, "", &a, &b, "", ""])?;
+        writer.write_record(["attribute", &change.attribute, "", &a, &b, "", "", ""])?;
     }
     writer
         .into_inner()

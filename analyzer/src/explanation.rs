@@ -6,6 +6,10 @@ use serde::Serialize;
 
 use crate::analysis::Figure;
 use crate::dataset::{Objective, Outcome};
+use crate::format::one_line;
+
+/// What values are that ratios were needed for.
+pub(crate) const DERIVED: &str = "derived";
 
 /// One of the two cases.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -19,7 +23,7 @@ pub struct Side {
     /// Its place in the report: by ratio among the measured cases of the workload; `null` without one.
     pub place: Option<usize>,
     /// Its median paired ratio to the control times the control's time, in the objective's unit; `null` without a
-    /// measurement. Derived.
+    /// measurement. [`Explanation::values`] says what it is.
     pub value: Option<f64>,
     /// Canonical text of its plan.
     pub plan: String,
@@ -43,7 +47,8 @@ pub struct PhaseShare {
     pub phase: String,
     /// Its kind.
     pub kind: String,
-    /// Its median time in the first case, in the objective's unit; `null` if that has none. Measured, scaled as the whole.
+    /// Its median time in the first case, in the objective's unit; `null` if that has none. The median
+    /// of its own calls, scaled as the whole.
     pub a: Option<f64>,
     /// The same in the second case.
     pub b: Option<f64>,
@@ -80,8 +85,11 @@ pub struct Explanation {
     pub workload: String,
     /// What is compared; its unit is that of all values.
     pub objective: Objective,
-    /// What values are: `measured`, `simulated` or `published`.
+    /// What ratios are: `measured`, `simulated` or `published`.
     pub origin: &'static str,
+    /// What values of the two cases and of their phases are: `derived`, of one value of the control by the median of paired
+    /// ratios, where case and control were measured side by side; else as ratios are.
+    pub values: &'static str,
     /// The case that is explained.
     pub a: Side,
     /// What it is compared with.
@@ -102,4 +110,15 @@ pub struct Explanation {
     pub outside_phases: Option<f64>,
     /// How each estimate saw it, by name.
     pub estimates: Vec<Seen>,
+}
+
+impl Explanation {
+    /// What values are, in words.
+    pub(crate) fn label(&self) -> String {
+        if self.values == DERIVED {
+            let name = one_line(&self.objective.name);
+            return format!("derived: of the control's {name}, by the median of paired ratios");
+        }
+        self.values.to_owned()
+    }
 }

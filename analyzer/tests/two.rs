@@ -9,6 +9,7 @@ use analyzer::explain::{ExplainError, explain};
 use analyzer::{compared, explained};
 use cohort::{BuildOutcome, RunOutcome};
 use common::{Fixture, measurement};
+use planner::OperationKind;
 use target_api::{Of, Phase};
 
 /// A round of three pairs with given phases, in ms; each phase of the case, then of the control.
@@ -86,12 +87,19 @@ fn the_gain_goes_to_the_phases_that_carry_it() {
         "{shown}"
     );
     assert!(shown.lines().all(|line| line.chars().count() <= 100), "{shown}");
+    // The ratio was measured; the times are made of it, in the sentence and in the table.
+    let said = shown.split_whitespace().collect::<Vec<&str>>().join(" ");
+    let label = "(derived: of the control's time, by the median of paired ratios)";
+    assert!(said.contains("of the time of control (measured): "), "{shown}");
+    assert!(said.contains(&format!("2.000 ms less {label}.")), "{shown}");
+    assert!(said.contains(&format!("Phases in ms {label}:")), "{shown}");
+    assert_eq!(found.values, "derived");
     let csv = String::from_utf8(explained::csv(&found).unwrap()).unwrap();
     assert!(
-        csv.contains("phase,up.gather,gather,1000000,3000000,-2000000,1\n"),
+        csv.contains("phase,up.gather,gather,1000000,3000000,-2000000,1,derived\n"),
         "{csv}"
     );
-    assert!(csv.contains("attribute,up.rows,,4,1,,\n"), "{csv}");
+    assert!(csv.contains("attribute,up.rows,,4,1,,,\n"), "{csv}");
 }
 
 #[test]
@@ -195,7 +203,7 @@ fn nothing_is_subtracted_from_a_case_without_a_measurement() {
         let csv = String::from_utf8(explained::csv(&found).unwrap()).unwrap();
         assert!(
             csv.lines()
-                .any(|line| line.starts_with("phase,up.gather,") && line.ends_with(",,")),
+                .any(|line| line.starts_with("phase,up.gather,") && line.ends_with(",,,derived")),
             "{csv}"
         );
     }
@@ -377,6 +385,56 @@ fn a_case_has_the_same_place_everywhere() {
     let best: Vec<Option<usize>> = workload.best().iter().map(|(case, _)| case.rank).collect();
     assert_eq!(best, (1..=best.len()).map(Some).collect::<Vec<_>>());
     assert_eq!(workload.winner.as_ref().unwrap().case, workload.best()[0].0.name);
+}
+
+/// The MLP's first product with so many columns.
+fn widen(it: &mut Fixture, workload: usize, columns: u64) {
+    let own = &mut it.manifest.workloads[workload].workload;
+    let Some(OperationKind::Gemm(extents)) = own.operations.first_mut().map(|operation| &mut operation.kind) else {
+        panic!("{own:?}")
+    };
+    extents.columns = columns;
+}
+
+#[test]
+fn workloads_that_differ_are_not_compared() {
+    let cases = [("control", 1.0), ("a", 0.5)];
+    let (first, mut second) = (cohort(&cases), cohort(&cases));
+    widen(&mut second, 0, 77);
+    let first = first.dataset().unwrap();
+    let error = compare(&first, &second.dataset().unwrap(), Some(1.03)).unwrap_err();
+    let said = error.to_string();
+    let wide = &second.dataset().unwrap().workloads[0].extents;
+    assert!(
+        said.contains("workload `mlp`") && said.contains(&first.workloads[0].extents) && said.contains(wide.as_str()),
+        "{said}"
+    );
+
+    // Beside a workload that is the same, they are in one cohort only, whatever their names are.
+    let both = || {
+        let mut it = Fixture::new(&[("mlp", "control"), ("other", "c2")]);
+        for (workload, name, ratio) in [("mlp", "control", 1.0), ("mlp", "a", 0.5), ("other", "c2", 1.0)] {
+            it.case(workload, name, name, &[]);
+            it.measure(name, ratio);
+        }
+        it
+    };
+    let mut second = both();
+    widen(&mut second, 0, 77);
+    let found = compare(&both().dataset().unwrap(), &second.dataset().unwrap(), Some(1.03)).unwrap();
+    assert!(found.cases.iter().map(|case| case.case.as_str()).eq(["c2"]));
+    assert_eq!(found.only_first, ["control", "a"]);
+    assert_eq!(found.only_second, ["control", "a"]);
+    let [change] = found.setup.as_slice() else {
+        panic!("{:?}", found.setup)
+    };
+    assert_eq!(
+        (change.what.as_str(), change.second.as_ref()),
+        ("workload.mlp", Some(wide))
+    );
+    let shown = compared::render(&found);
+    assert!(shown.contains("workload.mlp") && shown.contains("77"), "{shown}");
+    assert!(!shown.contains("are the same"), "{shown}");
 }
 
 /// Cases with these times in ns beside a control of 8 ns, the same at each of `rounds` rounds of one pair.

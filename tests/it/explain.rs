@@ -45,7 +45,10 @@ fn a_measured_cohort_is_explained_and_compared() {
     let csv = bench
         .expect(0, &["explain", "cohorts/quick", other, "--format", "csv"])
         .0;
-    assert!(csv.starts_with("what,name,kind,a,b,difference,share\nwhole,"), "{csv}");
+    assert!(
+        csv.starts_with("what,name,kind,a,b,difference,share,label\nwhole,"),
+        "{csv}"
+    );
 
     // Where its time went, worker by worker; the report draws the same.
     let (shown, _) = bench.expect(0, &["profile", "cohorts/quick", other, "--html", "profile.html"]);
@@ -81,7 +84,7 @@ fn a_measured_cohort_is_explained_and_compared() {
     let same = ["compare", "cohorts/quick", "cohorts/quick", "--max-regression", "1.0"];
     let shown = bench.expect(0, &same).0;
     assert!(
-        shown.contains("Machine class, tools and options are the same."),
+        shown.contains("Workloads, machine class, tools and options are the same."),
         "{shown}"
     );
     copy_slower(&bench);
