@@ -232,6 +232,7 @@ fn freeze(
             sha256,
             format: format.name.to_owned(),
             build_id: arguments.build_id.clone(),
+            shifted: arguments.above.is_some(),
         },
         at: jiff::Timestamp::now(),
         control: arguments.control.clone(),

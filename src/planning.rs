@@ -41,6 +41,7 @@ impl Planning {
         let machine = machine(target_of(&definition)?, &definition.options, false)
             .map_err(|error| machine_failure(error, Some(&definition)))?;
         let mut planning = Self::new(definition, machine, costs)?;
+        planning.check_unlike()?;
         let patterns = planning.patterns()?;
         if !patterns.is_empty() {
             let files = sources::beside(path, &patterns).map_err(|error| {
@@ -51,6 +52,34 @@ impl Planning {
             planning.configured.accept_sources(files);
         }
         Ok(planning)
+    }
+
+    /// Refuses names in `unlike` that mean nothing in which a machine can differ from this one.
+    fn check_unlike(&self) -> Result<(), Failure> {
+        let keys = self.machine.class.keys().map(|key| format!("machine.{key}"));
+        let tools = self
+            .machine
+            .tools
+            .iter()
+            .map(|tool| format!("tool.{}.output", tool.name));
+        let known: Vec<String> = keys.chain(tools).collect();
+        // Another machine may have a cache or a variable that this one has not, and a governor.
+        let elsewhere = |name: &str| {
+            name == "machine.governor" || name.starts_with("machine.cache.") || name.starts_with("machine.env.")
+        };
+        let is_known = |name: &str| elsewhere(name) || known.iter().any(|key| coordinator::sweep::matches(name, key));
+        match self.definition.executor.unlike.iter().find(|name| !is_known(name)) {
+            None => Ok(()),
+            Some(wrong) => {
+                let message = format!(
+                    "machines of target `{}` differ in nothing called `{}`: expected one of {}, or a pattern of them with `*`",
+                    self.definition.target.value,
+                    wrong.value,
+                    known.join(", ")
+                );
+                Err(Failure::usage(self.definition.error(&wrong.span, message).to_string()))
+            }
+        }
     }
 
     /// What a cohort was frozen from, on its machine.

@@ -433,6 +433,7 @@ fn setup(manifest: &Manifest) -> Setup {
             sha256: imported.sha256.clone(),
             format: imported.format.clone(),
             build_id: imported.build_id.clone(),
+            shifted: imported.shifted,
         }),
         definition_path: manifest.origin.definition_path.clone(),
         git_revision: manifest.origin.git_revision.clone(),

@@ -85,7 +85,7 @@ pub struct Explanation {
     pub workload: String,
     /// What is compared; its unit is that of all values.
     pub objective: Objective,
-    /// What ratios are: `measured`, `simulated` or `published`.
+    /// What ratios are: `measured`, `simulated`, `published`, or `derived` from what was published.
     pub origin: &'static str,
     /// What values of the two cases and of their phases are: `derived`, of one value of the control by the median of paired
     /// ratios, where case and control were measured side by side; else as ratios are.
@@ -115,7 +115,7 @@ pub struct Explanation {
 impl Explanation {
     /// What values are, in words.
     pub(crate) fn label(&self) -> String {
-        if self.values == DERIVED {
+        if self.values == DERIVED && self.origin != DERIVED {
             let name = one_line(&self.objective.name);
             return format!("derived: of the control's {name}, by the median of paired ratios");
         }

@@ -74,6 +74,9 @@ pub struct Imported {
     /// What was measured, in the words of whoever imported it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub build_id: Option<String>,
+    /// Whether values are distances of its numbers from another one, which objective and unit name: derived.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub shifted: bool,
 }
 
 /// How the cohort was frozen.
@@ -127,12 +130,12 @@ fn is_frozen(class: &usize) -> bool {
 }
 
 impl Setup {
-    /// What values of the objective are: `measured` on this machine's class, `simulated` by a unit model, or `published` by
-    /// somebody else ([`Setup::imported`] says where).
+    /// What values of the objective are: `measured` on this machine's class, `simulated` by a unit model, `published` by
+    /// somebody else ([`Setup::imported`] says where), or `derived` from what was published ([`Imported::shifted`]).
     #[must_use]
     pub fn origin(&self) -> &'static str {
-        if self.imported.is_some() {
-            "published"
+        if let Some(imported) = &self.imported {
+            if imported.shifted { "derived" } else { "published" }
         } else if self.machine.contains_key(UNIT_MODEL) {
             "simulated"
         } else {

@@ -153,6 +153,14 @@ fn every_slip_is_named() {
             "machines told apart by a program",
             format!("{gemm}[measure]\nfinalists = 0\n[executor]\nunlike = [\"machine.cpu_model\", \"tool.compiler\"]\n"),
         ),
+        ("machines that are unlike in nothing", format!("{gemm}[executor]\nunlike = []\n")),
+        (
+            "unlike in the same twice",
+            format!(
+                "control = \"a\"\n{gemm}[measure]\nfinalists = 0\n\
+                 [executor]\nunlike = [\"machine.cpu_model\", \"machine.governor\", \"machine.cpu_model\"]\n"
+            ),
+        ),
         (
             "unlike machines without a control",
             format!("{gemm}[executor]\nunlike = [\"machine.cpu_model\"]\n"),

@@ -49,6 +49,17 @@ fn extents_that_mean_nothing() {
 }
 
 #[test]
+fn machines_that_differ_in_nothing_known() {
+    let quick = with("adaptive = { cross = 2 }", "").replace("finalists = 4", "finalists = 0");
+    for name in ["machine.cpu_modle", "machine.gpu*", "tool.nvcc.output"] {
+        refused(
+            &format!("{quick}\n[executor]\nunlike = [\"machine.cpu_*\", \"{name}\"]\n"),
+            &["cohorts/bad.toml:", name, "machine.cpu_model", "tool.compiler.output"],
+        );
+    }
+}
+
+#[test]
 fn a_control_that_is_not_there() {
     refused(&with("control = \"plain\"", "control = \"plane\""), &["plane", "plain"]);
 }

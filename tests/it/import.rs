@@ -194,6 +194,32 @@ fn a_search_space_becomes_a_definition_that_counts() {
 }
 
 #[test]
+fn numbers_above_another_one_are_derived_and_say_so() {
+    let bench = Bench::new();
+    write(&bench, "score.csv", "x,score\n1,-1.5\n2,0.5\n3,-0.25\n");
+    let import = |above: &'static str| {
+        let own = ["import", "score.csv", "--column", "value=score", "--unit", "points"];
+        [&own[..], &["--direction", "higher", "--above", above]].concat()
+    };
+    let (_, stderr) = bench.expect(2, &import("-1"));
+    assert!(stderr.contains("line 2 has -1.5, the least"), "{stderr}");
+    assert!(!bench.path("cohorts/score").exists());
+    bench.expect(0, &import("-2"));
+    bench.expect(0, &["analyze", "cohorts/score"]);
+    let report = fs_err::read_to_string(bench.path("reports/score/report.md")).unwrap();
+    assert!(report.contains("points above -2"), "{report}");
+    assert!(report.contains("labelled derived"), "{report}");
+    assert!(!report.contains("published"), "{report}");
+    let csv = fs_err::read_to_string(bench.path("reports/score/summary.csv")).unwrap();
+    assert!(csv.contains("points above -2"), "{csv}");
+    let told = bench.json(&["explain", "cohorts/score", "2", "3", "--format", "json"]);
+    assert_eq!(
+        (&told["values"], &told["origin"], &told["objective"]["unit"]),
+        (&"derived".into(), &"derived".into(), &"points above -2".into())
+    );
+}
+
+#[test]
 fn a_number_without_a_unit_stands_by_itself() {
     let bench = Bench::new();
     write(

@@ -1,27 +1,57 @@
 //! Ranking by how far a number lies above another one.
 
 use crate::error::ImportError;
-use crate::source::Source;
-use crate::table::{Found, Table};
+use crate::registry::Format;
+use crate::source::{Options, Source};
+use crate::table::{Contents, Found, NO_UNIT, Table};
 
 /// Distances whose range is a smaller share of them than this are all the same: ratios agree in six digits.
 const SAME: f64 = 1e-6;
 /// Below this share ratios say little, which is told.
 const LITTLE: f64 = 0.01;
 
-/// Turns the samples of `table` into their distances above `above`.
+/// The least and the largest sample.
+fn ends(table: &Table) -> (f64, f64) {
+    let samples = table.rows.iter().flat_map(|row| match &row.found {
+        Found::Measured { samples } => samples.as_slice(),
+        Found::Failed { .. } => &[],
+    });
+    samples.fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), (_, x)| {
+        (least.min(*x), most.max(*x))
+    })
+}
+
+/// Why `above` does not lie below all numbers of `source`, of which some were found that do not lie above it: by the least.
+/// `None` where the file can't be read whole.
+pub(crate) fn least(format: &Format, source: &Source, options: &Options, above: f64) -> Option<ImportError> {
+    let reading = |above| {
+        let options = Options {
+            above: Some(above),
+            ..options.clone()
+        };
+        (format.read)(source, &options, &mut Vec::new())
+    };
+    let Ok(Contents::Table(table)) = reading(f64::MIN) else {
+        return None;
+    };
+    let (least, most) = ends(&table);
+    match reading(least) {
+        Err(ImportError::NotBelowAll { file, place, least, .. }) => Some(ImportError::NotBelowAll {
+            file,
+            above,
+            place,
+            least,
+            instead: (least < most).then(|| of_their_magnitude(least, most)),
+        }),
+        _ => None,
+    }
+}
+
+/// Turns the samples of `table` into their distances above `above`; its unit says so.
 ///
 /// Errors: a point so far below the samples that nothing of their differences is left, or next to nothing.
 pub(crate) fn rank(table: &mut Table, above: f64, source: &Source, notes: &mut Vec<String>) -> Result<(), ImportError> {
-    let samples = || {
-        table.rows.iter().flat_map(|row| match &row.found {
-            Found::Measured { samples } => samples.as_slice(),
-            Found::Failed { .. } => &[],
-        })
-    };
-    let (least, most) = samples().fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), (_, x)| {
-        (least.min(*x), most.max(*x))
-    });
+    let (least, most) = ends(table);
     let (range, distance) = (most - least, least - above);
     // Where X lies among the numbers or at zero, it is of their magnitude.
     if range > 0.0 && above.abs() > least.abs().max(most.abs()) {
@@ -48,6 +78,9 @@ pub(crate) fn rank(table: &mut Table, above: f64, source: &Source, notes: &mut V
                 *x -= above;
             }
         }
+    }
+    if table.unit != NO_UNIT {
+        table.unit = format!("{} above {above}", table.unit);
     }
     Ok(())
 }

@@ -201,6 +201,7 @@ impl Reader<'_> {
         for (header, cell) in cells.iter().filter(|(_, cell)| !cell.is_empty()) {
             match (number(cell, self.decimal_comma), words::ending(cell)) {
                 (Some(x), _) => {
+                    self.options.check_above(self.source, &format!("line {line}"), x)?;
                     let (ranked, name) = (self.options.ranked(x), self.options.ranked_name(self.objective));
                     if self.larger_is_better && ranked <= 0.0 {
                         return Err(ImportError::NotAboveZero {

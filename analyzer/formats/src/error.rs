@@ -40,6 +40,16 @@ pub enum ImportError {
         value: f64,
         others: Vec<String>,
     },
+    #[error(
+        "`{file}`: {place} has {least}, the least number to rank by, which does not lie above that of `--above {above}`"
+    )]
+    NotBelowAll {
+        file: String,
+        above: f64,
+        place: String,
+        least: f64,
+        instead: Option<String>,
+    },
     #[error("`--above {above}` is no way to rank `{file}`")]
     Above {
         file: String,
@@ -107,6 +117,12 @@ impl ImportError {
                         others.join(", ")
                     )
                 }
+            )),
+            Self::NotBelowAll { instead, .. } => Some(format!(
+                "take a number below it{}; a number that stands for a failure needs an outcome that says so",
+                instead
+                    .as_ref()
+                    .map_or_else(String::new, |it| format!(", such as `--above {it}`"))
             )),
             Self::Above { format, .. } => Some(format!(
                 "X is a finite number, and the file one of results that may be zero or less: `{format}` holds none, or counts"

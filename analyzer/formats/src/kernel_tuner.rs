@@ -205,6 +205,10 @@ impl Reader<'_> {
         if values.iter().any(|x| *x >= FAILED_TIME) {
             return Ok(failed(format!("{} of 1e20: it failed", self.field)));
         }
+        for x in &values {
+            self.options
+                .check_above(self.source, &format!("configuration `{key}`"), *x)?;
+        }
         let ranked: Vec<f64> = values.iter().map(|x| self.options.ranked(*x)).collect();
         let name = self.options.ranked_name(self.field);
         if let Some(&value) = ranked.iter().find(|x| self.larger_is_better && **x <= 0.0) {

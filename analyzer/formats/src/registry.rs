@@ -76,7 +76,10 @@ pub fn read(format: &Format, source: &Source, options: &Options) -> Result<(Cont
             format: format.name,
         });
     }
-    let mut contents = (format.read)(source, options, &mut notes)?;
+    let mut contents = (format.read)(source, options, &mut notes).map_err(|error| match error {
+        ImportError::NotBelowAll { above, .. } => crate::above::least(format, source, options, above).unwrap_or(error),
+        error => error,
+    })?;
     if let Contents::Table(table) = &mut contents {
         if table.rows.is_empty() {
             return Err(ImportError::Empty {

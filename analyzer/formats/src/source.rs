@@ -75,6 +75,20 @@ impl Options {
         self.above.map_or(number, |above| number - above)
     }
 
+    /// Refuses a number of the file that does not lie above the one it is ranked by.
+    pub(crate) fn check_above(&self, source: &Source, place: &str, number: f64) -> Result<(), ImportError> {
+        match self.above {
+            Some(above) if number <= above => Err(ImportError::NotBelowAll {
+                file: source.name.clone(),
+                above,
+                place: place.to_owned(),
+                least: number,
+                instead: None,
+            }),
+            _ => Ok(()),
+        }
+    }
+
     /// What that is called.
     pub(crate) fn ranked_name(&self, objective: &str) -> String {
         match self.above {

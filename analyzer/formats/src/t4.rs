@@ -239,6 +239,9 @@ impl Reader<'_> {
                 })?
             }
         };
+        for x in &values {
+            self.options.check_above(self.source, &place(), *x)?;
+        }
         let ranked: Vec<f64> = values.iter().map(|x| self.options.ranked(*x)).collect();
         let name = self.options.ranked_name(self.objective);
         if let Some(&value) = ranked.iter().find(|x| self.larger_is_better && **x <= 0.0) {

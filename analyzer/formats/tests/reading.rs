@@ -206,7 +206,10 @@ fn scores_below_zero_are_ranked_by_their_distance_above_a_number() {
     };
     // Those at or below the number itself can't be ranked either.
     let message = refused("score.json", SCORE, &above(-0.2));
-    assert!(message.contains("of `score above -0.2` more is better"), "{message}");
+    assert!(
+        message.contains("does not lie above that of `--above -0.2`"),
+        "{message}"
+    );
     let (table, _) = table_with("score.json", SCORE, &above(-2.0));
     assert_eq!(
         (table.objective.as_str(), table.larger_is_better),
@@ -240,6 +243,36 @@ fn scores_below_zero_are_ranked_by_their_distance_above_a_number() {
             ..Options::default()
         };
         assert!(refused("it.json", source, &options).contains("--above"));
+    }
+}
+
+#[test]
+fn a_number_that_is_not_below_all_is_refused_with_the_least() {
+    let loss = "x,loss (points)\n1,0\n2,-1.5\n3,-1.75\n4,2\n";
+    let above = |above: f64, larger: bool| Options {
+        above: Some(above),
+        larger_is_better: Some(larger),
+        columns: columns(&["value=loss (points)"]).columns,
+        ..Options::default()
+    };
+    // Whichever way is better, whether X lies among the numbers or is the least of them.
+    for larger in [false, true] {
+        for x in [-1.75, 0.0, 100.0] {
+            let message = refused("loss.csv", loss, &above(x, larger));
+            assert!(
+                message.contains("line 4 has -1.75, the least") && message.contains(&format!("`--above {x}`")),
+                "{message}"
+            );
+            assert!(
+                message.contains("take a number below it, such as `--above -5.5`"),
+                "{message}"
+            );
+        }
+        let (table, _) = table_with("loss.csv", loss, &above(-2.0, larger));
+        assert_eq!(
+            (table.unit.as_str(), table.objective.as_str()),
+            ("points above -2", "loss above -2")
+        );
     }
 }
 

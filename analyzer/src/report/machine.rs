@@ -75,8 +75,13 @@ fn tested(drift: &Drift) -> String {
 pub(crate) fn origin_line(analysis: &Analysis, show: impl Fn(&str) -> String) -> Option<String> {
     let imported = analysis.setup.imported.as_ref()?;
     let device = analysis.setup.machine.get("device");
+    let figures = if imported.shifted {
+        "derived is made of those of"
+    } else {
+        "published is that of"
+    };
     Some(format!(
-        "Imported: every figure labelled published is that of {} (format {}, SHA-256 {}{}){}; nothing was measured on this machine.",
+        "Imported: every figure labelled {figures} {} (format {}, SHA-256 {}{}){}; nothing was measured on this machine.",
         show(&imported.file),
         imported.format,
         imported.sha256,

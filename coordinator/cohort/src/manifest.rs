@@ -110,6 +110,9 @@ pub struct Imported {
     /// What was measured, in the words of whoever imported it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub build_id: Option<String>,
+    /// Whether values are distances of the source's numbers from another one, which objective and unit name.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub shifted: bool,
 }
 
 /// The cost table that estimates were made with, where it was not the definition's own.

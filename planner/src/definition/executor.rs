@@ -1,7 +1,8 @@
 //! `[executor]`: where the cases of a cohort are measured.
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 
 use super::located::Located;
 use super::measure::TimeLimit;
@@ -61,7 +62,19 @@ pub struct Executor {
     /// as `machine.cpu_model`, `machine.cache.*` or `tool.gpu.output`. Machines that differ in these are measured apart, each
     /// class with the control beside its cases, and have reports of their own; nothing compares cases of two classes.
     /// Default: none, any other machine is refused.
+    #[serde(deserialize_with = "some_names")]
     pub unlike: Vec<Located<String>>,
+}
+
+/// A list that is there to name something.
+fn some_names<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Located<String>>, D::Error> {
+    let names = Vec::<Located<String>>::deserialize(deserializer)?;
+    if names.is_empty() {
+        return Err(D::Error::custom(
+            "expected names of differences, such as \"machine.cpu_model\"; without the key any other machine is refused",
+        ));
+    }
+    Ok(names)
 }
 
 /// Whether machines may be told apart by what this name or pattern means. Of programs only what they say of themselves: two

@@ -155,6 +155,11 @@ impl Definition {
             );
             return Err(self.error(&wrong.span, message));
         }
+        let mut seen = BTreeSet::new();
+        if let Some(twice) = unlike.iter().find(|name| !seen.insert(&name.value)) {
+            let message = format!("`{}` stands in `unlike` twice", twice.value);
+            return Err(self.error(&twice.span, message));
+        }
         let Some(first) = unlike.first() else { return Ok(()) };
         if let Some(without) = self.workloads.iter().find(|choice| choice.control.is_none()) {
             let message = format!(
