@@ -144,7 +144,7 @@ fn every_text_speaks_of_them() {
     let explained = explained::render(&explain(&it.dataset().unwrap(), "fast", None).unwrap()).replace("\n  ", " ");
     assert!(explained.contains("fast has 1.250 [1.24"), "{explained}");
     assert!(
-        explained.contains("100.0 -> 125.0 tokens/s, 25.00 tokens/s more."),
+        explained.contains("100.0 -> 125.0 tokens/s, 25.00 tokens/s more (derived: of the control's throughput,"),
         "{explained}"
     );
     let svg = std::fs::read_to_string(folder.path().join("calibration-model.svg")).unwrap();
