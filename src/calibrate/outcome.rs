@@ -113,11 +113,11 @@ pub(crate) fn table(found: &Calibration) -> String {
     let mut rows = Vec::new();
     for family in found.families.iter().filter(|family| family.keys > 0) {
         for term in &family.terms {
-            let ends = term.lower.zip(term.upper);
             let sure = if family.exact {
                 "exact".to_owned()
             } else {
-                ends.map_or("-".to_owned(), |(lower, upper)| format!("[{lower:.6}, {upper:.6}]"))
+                let words = term.interval_words(|end| format!("{end:.6}"));
+                words.unwrap_or_else(|| "-".to_owned())
             };
             let unit = &family.unit;
             rows.push(vec![
@@ -144,6 +144,10 @@ pub(crate) fn table(found: &Calibration) -> String {
     });
     let head = ["family", "keys", "samples", "error before", "after", "left out"];
     lines.push(crate::output::table(&head, families.collect()));
+    for family in &found.families {
+        let notes = family.notes.iter();
+        lines.extend(notes.map(|note| format!("note: `{}`: {note}", family.family)));
+    }
     for (why, samples) in &found.excluded {
         lines.push(format!("left out: {samples} samples {why}"));
     }

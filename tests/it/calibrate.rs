@@ -229,6 +229,18 @@ fn a_database_is_written_and_read_back_and_foreign_samples_are_imported() {
         .map(|term| term["new"].as_f64().unwrap())
         .collect();
     assert_eq!(new, [12.0, 282.0, 66.0]);
+
+    // Nanoseconds are no cycles.
+    let in_ns = import.map(|word| match word {
+        "ipu.json" => "ns.json",
+        "cycles" => "ns",
+        own => own,
+    });
+    bench.expect(0, &in_ns);
+    let (_, stderr) = bench.expect(2, &["calibrate", "--fit", "ns.json"]);
+    for word in ["`reduction` are in ns", "`reduction` in cycles"] {
+        assert!(stderr.contains(word), "`{word}` is not in\n{stderr}");
+    }
 }
 
 /// A product on the CPU, with packed operands and one block.

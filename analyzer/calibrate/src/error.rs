@@ -57,6 +57,21 @@ pub enum CalibrateError {
     /// A family of the table can't be compiled.
     #[error("the cost table can't be used: {0}")]
     Table(#[from] CostError),
+    /// Samples and prices in two units.
+    #[error(
+        "the samples of `{kernel}` are in {found}, the cost table prices family `{family}` in {expected}: a table takes \
+         samples in its own unit"
+    )]
+    Units {
+        /// Whose samples.
+        kernel: String,
+        /// The unit of the database's clock.
+        found: String,
+        /// Whose prices.
+        family: String,
+        /// The family's unit.
+        expected: String,
+    },
     /// No family has a sample.
     #[error("no sample is of a kernel that the table prices: it has {families}, the samples are of {kernels}")]
     Nothing {

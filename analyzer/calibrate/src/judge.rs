@@ -11,7 +11,7 @@ use stats::regret::regret;
 
 use crate::database::Database;
 use crate::error::CalibrateError;
-use crate::fit::{FitOptions, rows};
+use crate::fit::{FitOptions, rows, same_units};
 use crate::residual::{Component, Misled, components, misled};
 
 /// Most cases of which all are drawn in each resample of a rank correlation, and how many are drawn of more.
@@ -145,6 +145,7 @@ pub fn held_out_families(
     old: &CostTable,
     new: &CostTable,
 ) -> Result<Vec<HeldOutFamily>, CalibrateError> {
+    same_units(database, old)?;
     let mut families = Vec::new();
     for (name, family) in &old.families {
         let Some(other) = new.family(name) else { continue };

@@ -153,10 +153,128 @@ fn terms_that_can_not_be_told_apart_keep_their_value_and_are_named() {
     assert_eq!(term(&found, "rows").decision, with("blocks"));
     assert_eq!(term(&found, "blocks").decision, with("rows"));
     assert!(term(&found, "rows").new.total_cmp(&10.0).is_eq());
-    // The launch is told by itself.
-    assert_eq!(term(&found, "launch").decision, Decision::Fitted);
-    assert!((term(&found, "launch").new - LAW[0]).abs() < 1e-3, "{found:?}");
+    // The launch is told, beside what the kept terms give: 20 for each row, 27.5 less than it takes.
+    let launch = term(&found, "launch");
+    assert_eq!(launch.decision, Decision::Fitted);
+    assert!(launch.new > LAW[0], "{launch:?}");
+    assert!(launch.lower.unwrap() <= launch.new && launch.new <= launch.upper.unwrap());
+    assert!(found.error_new.unwrap() < found.error_old.unwrap(), "{found:?}");
+    // Nothing is said of what a fit would give terms that it can't tell.
+    for kept in ["rows", "blocks"] {
+        assert_eq!((term(&found, kept).found, term(&found, kept).lower), (None, None));
+    }
     assert!(!found.exact, "a fit with open terms is never exact");
+}
+
+/// Of `n` exactly ten for each; `b` and `c` can't be told apart.
+fn ten_each(a: f64, b: f64, c: f64) -> FamilyFit {
+    let table = format!(
+        r#"
+        name = "old"
+        [pack]
+        arguments = ["n"]
+        [pack.terms]
+        a = {{ of = "1", ns = {a} }}
+        b = {{ of = "n", ns = {b} }}
+        c = {{ of = "2 * n", ns = {c} }}
+        "#
+    );
+    let samples = (1..=4).map(|n| KernelSample::call("pack", [("n", n)], 10.0 * n as f64));
+    let table = CostTable::parse(&table).unwrap();
+    let mut found = fit(&database("here", samples.collect()), &table, quick()).unwrap();
+    for (term, of) in found.families[0]
+        .terms
+        .iter()
+        .zip(found.table.families["pack"].terms.values())
+    {
+        assert!(of.coefficient.value().total_cmp(&term.new).is_eq());
+    }
+    found.families.remove(0)
+}
+
+#[test]
+fn what_is_told_is_fitted_to_what_kept_terms_leave() {
+    // Kept at 1 and 3, `b` and `c` give seven for each `n`: three are left for a term that the samples alone say is zero.
+    let found = ten_each(1.0, 1.0, 3.0);
+    let a = term(&found, "a");
+    assert_eq!(a.decision, Decision::Fitted);
+    // The constant nearest to 3 n by relative squares of 10 n, all four of them: 3 (sum of 1 / n) / (sum of 1 / n^2).
+    let nearest = 3.0 * (25.0 / 12.0) / (205.0 / 144.0);
+    assert!((a.new - nearest).abs() < 0.5, "{a:?}");
+    assert!(a.lower.unwrap() <= a.new && a.new <= a.upper.unwrap(), "{a:?}");
+    assert!(found.error_new.unwrap() < found.error_old.unwrap(), "{found:#?}");
+    assert!(!found.exact && found.notes.is_empty());
+    for (name, kept) in [("b", 1.0), ("c", 3.0)] {
+        let own = term(&found, name);
+        assert!(own.new.total_cmp(&kept).is_eq() && own.interval().is_none(), "{own:?}");
+    }
+    // Where kept terms give more than was measured, nothing is left, and nothing below zero comes out.
+    let found = ten_each(1.0, 1.0, 6.0);
+    assert!(term(&found, "a").new.total_cmp(&0.0).is_eq(), "{found:#?}");
+    assert!(found.error_new.unwrap() < found.error_old.unwrap());
+}
+
+#[test]
+fn a_family_that_a_fit_beside_kept_terms_would_make_worse_is_kept() {
+    // The old table is right of two of three sizes, and far off the third: squares give way to that, the median does not.
+    let table = CostTable::parse(
+        r#"
+        name = "old"
+        [pack]
+        arguments = ["n"]
+        [pack.terms]
+        a = { of = "1", ns = 100 }
+        b = { of = "n", ns = 1 }
+        c = { of = "2 * n", ns = 2 }
+        "#,
+    )
+    .unwrap();
+    let value = |n: u64| {
+        if n % 3 == 0 {
+            40.0 + n as f64
+        } else {
+            100.0 + 5.0 * n as f64
+        }
+    };
+    let samples = (1..=30).map(|n| KernelSample::call("pack", [("n", n)], value(n)));
+    let found = fit(&database("here", samples.collect()), &table, quick()).unwrap();
+    let family = &found.families[0];
+    println!("{family:#?}");
+    assert_eq!(term(family, "a").decision, Decision::Worse);
+    assert_eq!(found.table.families, table.families);
+    assert_eq!(
+        (family.error_new, family.left_out, family.exact),
+        (family.error_old, None, false)
+    );
+    assert!(
+        family.notes.iter().any(|note| note.contains("whole family is kept")),
+        "{:?}",
+        family.notes
+    );
+    // What the samples allow is told as that.
+    let words = term(family, "a").interval_words(|end| end.to_string()).unwrap();
+    assert!(words.starts_with("samples allow ["), "{words}");
+}
+
+#[test]
+fn samples_and_prices_have_one_unit() {
+    let cycles = CostTable::parse(&TABLE.replace("ns = 10", "cycles = 10")).unwrap();
+    let samples: Vec<KernelSample> = (1..9).map(|n| sample(n, 16 * n, 1.0)).collect();
+    let samples = database("here", samples);
+    let held_out = calibrate::judge::held_out_families(&samples, &cycles, &cycles);
+    for error in [fit(&samples, &cycles, quick()).unwrap_err(), held_out.unwrap_err()] {
+        assert!(matches!(error, CalibrateError::Units { .. }), "{error}");
+        let words = error.to_string();
+        assert!(
+            words.contains("`pack` are in ns") && words.contains("`pack` in cycles"),
+            "{words}"
+        );
+    }
+    // A family without samples may have any unit.
+    let mut two = CostTable::parse(TABLE).unwrap();
+    two.families
+        .insert("unpack".to_owned(), cycles.families["pack"].clone());
+    assert!(fit(&samples, &two, quick()).is_ok());
 }
 
 #[test]

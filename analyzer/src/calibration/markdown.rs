@@ -155,14 +155,13 @@ fn coefficients(out: &mut String, family: &FamilyFit) -> std::fmt::Result {
         .terms
         .iter()
         .map(|term| {
-            let ends = term.lower.zip(term.upper);
             vec![
                 name(&term.term),
                 format!("`{}`", term.of),
                 number(term.old),
                 number(term.new),
                 or_dash(term.found, number),
-                or_dash(ends, |(lower, upper)| format!("[{}, {}]", number(lower), number(upper))),
+                or_dash(term.interval_words(number), |words| words),
                 term.decision.words(),
             ]
         })

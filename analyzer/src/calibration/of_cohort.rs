@@ -24,7 +24,7 @@ pub struct TermLine {
     pub old: f64,
     /// After.
     pub new: f64,
-    /// Its 95 % interval, where there is one.
+    /// Its 95 % interval, where the samples decided it.
     pub interval: Option<[f64; 2]>,
     /// What became of it, in words.
     pub decision: String,
@@ -95,7 +95,7 @@ impl OfCohort {
                         term: term.term.clone(),
                         old: term.old,
                         new: term.new,
-                        interval: term.lower.zip(term.upper).map(|(lower, upper)| [lower, upper]),
+                        interval: term.interval(),
                         decision: term.decision.words(),
                     })
                     .collect(),

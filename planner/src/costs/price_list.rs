@@ -162,7 +162,7 @@ mod tests {
     #[test]
     fn what_a_target_needs_must_be_there() {
         for (from, to, word) in [
-            ("[copy", "[kopy", "no such family"),
+            ("[copy", "[kopy", "lacks this family: it has `"),
             ("cycles = 3", "ns = 3", "expected `cycles`"),
             ("ceil_div(bytes", "ceil_div(words", "words"),
         ] {

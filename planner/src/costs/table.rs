@@ -79,8 +79,10 @@ impl CostTable {
         let wrong = |key: String, message: String| CostError::Key { key, message };
         let compile = |(name, arguments): &(&str, Vec<&str>)| {
             let family = self.family(name).ok_or_else(|| {
-                let expected: Vec<String> = kernels.iter().map(|(name, _)| format!("`{name}`")).collect();
-                let message = format!("there is no such family: expected {}", expected.join(", "));
+                let listed = |names: Vec<String>| names.join("`, `");
+                let expected = listed(kernels.iter().map(|(name, _)| (*name).to_owned()).collect());
+                let has = listed(self.families.keys().cloned().collect());
+                let message = format!("the table lacks this family: it has `{has}`, expected `{expected}`");
                 wrong((*name).to_owned(), message)
             })?;
             if family.unit() != unit {

@@ -19,6 +19,9 @@ const SMALL: f64 = 1e-3;
 /// Robust weights below this are outliers.
 const OUTLIER: f64 = 0.01;
 
+/// A median error that is larger by no more than this is no worse.
+const ROUNDING: f64 = 1e-12;
+
 /// A coefficient's interval: lower and upper end.
 type Ends = Option<(f64, f64)>;
 
@@ -55,8 +58,9 @@ impl Terms {
             .collect()
     }
 
-    /// Terms that no value of any sample could decide keep theirs.
-    fn keep(&mut self, open: &[usize], known: &Identifiability, names: &[String]) {
+    /// Terms that no value of any sample could decide keep theirs. Says whether there are any: then the others are fitted
+    /// beside what these give.
+    fn keep(&mut self, open: &[usize], known: &Identifiability, names: &[String]) -> bool {
         for term in &known.absent {
             self.decisions[open[*term]] = Some(Decision::Absent);
         }
@@ -67,6 +71,22 @@ impl Terms {
                 self.decisions[open[*term]] = Some(Decision::Collinear { with });
             }
         }
+        !(known.absent.is_empty() && known.collinear.is_empty())
+    }
+
+    /// Whether a term is kept that gives something to what the samples measured: then the others were fitted beside a value
+    /// that the samples did not decide.
+    fn is_beside_kept(&self) -> bool {
+        let gives = |decision: &Decision| matches!(decision, Decision::Collinear { .. } | Decision::Imprecise);
+        self.decisions.iter().flatten().any(gives)
+    }
+
+    /// Keeps the terms that were fitted, too.
+    fn keep_all(&mut self, old: &[f64]) {
+        for term in self.open() {
+            self.decisions[term] = Some(Decision::Worse);
+        }
+        self.new = old.to_vec();
     }
 
     /// Takes the fit if every sample agrees with it exactly: then there is nothing to resample.
@@ -97,12 +117,6 @@ impl Terms {
         for (at, term) in open.iter().enumerate() {
             let value = fit.coefficients[at];
             (self.found[*term], self.ends[*term]) = (Some(value), intervals[at]);
-            if self.decisions[*term]
-                .as_ref()
-                .is_some_and(|decision| !decision.is_decided())
-            {
-                continue;
-            }
             self.decisions[*term] = Some(Decision::Fitted);
             self.new[*term] = value;
             if is_open(&free.design, at, value, old[*term], intervals[at]) {
@@ -110,24 +124,18 @@ impl Terms {
                 left_open.push((*term, width));
             }
         }
-        // Of terms that only data beyond these can part, none is fitted again.
-        let again = self
-            .decisions
-            .iter()
-            .flatten()
-            .all(|decision| !matches!(decision, Decision::Collinear { .. }));
-        left_open.sort_by(|a, b| b.1.total_cmp(&a.1));
-        let now = if again { left_open.len().min(1) } else { left_open.len() };
-        for (term, _) in &left_open[..now] {
-            self.decisions[*term] = Some(Decision::Imprecise);
-            self.new[*term] = old[*term];
-        }
-        again && now > 0
+        let Some((widest, _)) = left_open.into_iter().max_by(|a, b| a.1.total_cmp(&b.1)) else {
+            return false;
+        };
+        self.decisions[widest] = Some(Decision::Imprecise);
+        self.new[widest] = old[widest];
+        true
     }
 }
 
 /// Fits a family to its rows: robust, non-negative where it says so, with bootstrap intervals over keys. Terms that the
-/// rows can't decide keep the coefficient of `compiled`.
+/// rows can't decide keep the coefficient of `compiled`, and the others are fitted to what these leave of the measurements.
+/// Where that has a larger median error than the coefficients of `compiled`, all of them are kept.
 pub fn fit_family(
     name: &str,
     family: &Family,
@@ -138,41 +146,54 @@ pub fn fit_family(
 ) -> Result<FamilyFit, DesignError> {
     let old = compiled.coefficients();
     let mut terms = Terms::new(family, old, rows.keys.is_empty());
-    let mut last: Option<(Free, RobustFit)> = None;
-    let mut judged = identify(&rows.design);
+    let mut judged: Option<Identifiability> = None;
     // Each turn fits what is still open; a term that the noise leaves open keeps its old value in the next turn.
-    loop {
+    let last = loop {
         let open = terms.open();
         if open.is_empty() {
-            break;
+            // What was fitted until here is not in the table.
+            break None;
         }
         let free = Free::new(rows, old, &open, family.non_negative)?;
         let known = identify(&free.design);
-        if last.is_none() {
-            judged = known.clone();
+        judged.get_or_insert_with(|| known.clone());
+        if terms.keep(&open, &known, compiled.names()) {
+            continue;
         }
-        terms.keep(&open, &known, compiled.names());
         let fit = robust(&free.design, &free.signs);
         let done = terms.settle(rows, &open, &fit) || {
             let intervals = intervals(&free, known.rank, &fit, resamples, seed);
             !terms.take(&open, old, &free, &fit, &intervals)
         };
-        last = Some((free, fit));
         if done {
-            break;
+            break Some((free, fit));
         }
-    }
-    let (fit, left_out) = match last {
-        Some((free, fit)) => (Some(fit), left_out(rows, &free.design, &free.fixed, &free.signs)),
-        None => (None, None),
     };
-    let told = Told {
+    let mut told = Told {
         compiled,
         rows,
-        judged,
-        fit,
-        left_out,
+        judged: judged.unwrap_or_else(|| identify(&rows.design)),
+        fit: None,
+        left_out: None,
+        notes: rows.notes.clone(),
     };
+    if let Some((free, fit)) = last {
+        let (before, after) = (told.error(old), told.error(&terms.new));
+        if let (true, Some((before, after))) = (terms.is_beside_kept(), before.zip(after))
+            && after > before + ROUNDING
+        {
+            terms.keep_all(old);
+            told.notes.push(format!(
+                "the whole family is kept: fitted beside the terms that the samples don't decide, the others would have a \
+                 median error of {:.3} % where the old table has {:.3} %",
+                100.0 * after,
+                100.0 * before
+            ));
+        } else {
+            told.left_out = left_out(rows, &free.design, &free.fixed, &free.signs);
+            told.fit = Some(fit);
+        }
+    }
     Ok(told.report(name, family, terms))
 }
 
@@ -183,6 +204,7 @@ struct Told<'a> {
     judged: Identifiability,
     fit: Option<RobustFit>,
     left_out: Option<f64>,
+    notes: Vec<String>,
 }
 
 impl Told<'_> {
@@ -193,6 +215,10 @@ impl Told<'_> {
             .zip(design.measured())
             .map(|(p, y)| (p / y - 1.0).abs())
             .collect()
+    }
+
+    fn error(&self, coefficients: &[f64]) -> Option<f64> {
+        median(&self.errors(coefficients))
     }
 
     fn report(self, name: &str, family: &Family, terms: Terms) -> FamilyFit {
@@ -237,7 +263,7 @@ impl Told<'_> {
                 .filter(|measured| measured.key.is_logical_only())
                 .count(),
             outliers: weights.iter().filter(|weight| **weight < OUTLIER).count(),
-            notes: rows.notes.clone(),
+            notes: self.notes,
             points,
         }
     }

@@ -25,6 +25,8 @@ pub enum Decision {
     },
     /// Kept: its interval is too wide to tell it from half or one and a half times its value, and holds the old one.
     Imprecise,
+    /// Kept: fitted beside the terms that are kept, the family would be worse than before.
+    Worse,
 }
 
 impl Decision {
@@ -44,6 +46,7 @@ impl Decision {
             Self::Absent => "kept: zero in every sample".to_owned(),
             Self::Collinear { with } => format!("kept: only told together with `{}`", with.join("`, `")),
             Self::Imprecise => "kept: the samples leave it open".to_owned(),
+            Self::Worse => "kept: the fit beside kept terms is worse than the old table".to_owned(),
         }
     }
 }
@@ -61,13 +64,33 @@ pub struct TermFit {
     pub new: f64,
     /// What the fit found, where it found anything: equal to `new` if the samples decided.
     pub found: Option<f64>,
-    /// Ends of the 95 % interval of `found` (bootstrap over keys); `null` where there is none.
+    /// Ends of the 95 % interval of `found` (bootstrap over keys); `null` where there is none. Of a kept term it is what
+    /// the samples allow: the kept value need not be inside.
     pub lower: Option<f64>,
     /// See `lower`.
     pub upper: Option<f64>,
     /// How `new` came about.
     #[serde(flatten)]
     pub decision: Decision,
+}
+
+impl TermFit {
+    /// The 95 % interval of the new coefficient: none of what is kept.
+    #[must_use]
+    pub fn interval(&self) -> Option<[f64; 2]> {
+        let ends = self.lower.zip(self.upper).map(|(lower, upper)| [lower, upper]);
+        ends.filter(|_| self.decision.is_decided())
+    }
+
+    /// The interval, with ends as `number` writes them; of a kept term it says that it is not the kept value's.
+    pub fn interval_words(&self, number: impl Fn(f64) -> String) -> Option<String> {
+        let (lower, upper) = self.lower.zip(self.upper)?;
+        let words = format!("[{}, {}]", number(lower), number(upper));
+        Some(match self.interval() {
+            Some(_) => words,
+            None => format!("samples allow {words}"),
+        })
+    }
 }
 
 /// One key as the fit saw it.

@@ -41,9 +41,28 @@ pub struct TableFit {
     pub table: CostTable,
 }
 
+/// Whether every family that the database has samples of has its prices in the unit of the samples.
+pub(crate) fn same_units(database: &Database, table: &CostTable) -> Result<(), CalibrateError> {
+    let kernels = database.kernels();
+    let found = &database.clock.unit;
+    for (name, family) in &table.families {
+        let kernel = family.kernel(name);
+        if kernels.contains(&kernel) && family.unit() != found {
+            return Err(CalibrateError::Units {
+                kernel: kernel.to_owned(),
+                found: found.clone(),
+                family: name.clone(),
+                expected: family.unit().to_owned(),
+            });
+        }
+    }
+    Ok(())
+}
+
 /// Fits every family of `old` to the samples of its kernel. Families without samples, and terms that the samples can't
 /// decide, keep their coefficients.
 pub fn fit(database: &Database, old: &CostTable, options: FitOptions) -> Result<TableFit, CalibrateError> {
+    same_units(database, old)?;
     let mut table = old.clone();
     let mut families = Vec::new();
     for (name, family) in &old.families {

@@ -88,7 +88,7 @@ mod tests {
     fn slips_are_named() {
         let text = zen3().families().text();
         for (from, to, word) in [
-            ("[copy", "[kopy", "no such family"),
+            ("[copy", "[kopy", "lacks this family: it has `"),
             ("\"dram_fill_strided\"", "\"dram_fill_stride\"", "dram_fill_strid"),
             (
                 "bytes = { of = \"bytes\", cycles",

@@ -82,7 +82,7 @@ mod tests {
                 "plain number",
             ),
             ("ceil_div(elements, 96)", "ceil_div(elments, 96)", "elments"),
-            ("[barrier", "[barier", "no such family"),
+            ("[barrier", "[barier", "lacks this family: it has `"),
             (
                 "{ of = \"ceil_div(bytes, 4)\", cycles",
                 "{ of = \"bytes\", ns",
