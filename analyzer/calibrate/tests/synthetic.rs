@@ -230,7 +230,7 @@ fn a_family_that_a_fit_beside_kept_terms_would_make_worse_is_kept() {
     )
     .unwrap();
     let value = |n: u64| {
-        if n % 3 == 0 {
+        if n.is_multiple_of(3) {
             40.0 + n as f64
         } else {
             100.0 + 5.0 * n as f64
