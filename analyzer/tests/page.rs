@@ -351,6 +351,7 @@ fn every_chart_is_drawn_at_every_width_in_light_dark_and_print() {
         }
         let wider = browser.eval("document.documentElement.scrollWidth - innerWidth");
         assert_eq!(wider, 0, "nothing but tables scrolls sideways at {width}");
+        assert_eq!(browser.eval(CUT), json!([]), "no words are cut off at {width}");
     }
     browser.call("Page.printToPDF", &json!({}));
     assert_eq!(browser.complaints, Vec::<String>::new());
@@ -383,6 +384,20 @@ fn lanes(count: u32) -> Timeline {
         meetings: Vec::new(),
     }
 }
+
+/// Words in charts that reach beyond the edge of their chart by more than a pixel; those of legends that scroll are clipped.
+const CUT: &str = r"
+(() => [...document.querySelectorAll('.chart')].flatMap((box) => {
+  const chart = echarts.getInstanceByDom(box);
+  if (!chart) return [];
+  const [width, height] = [chart.getWidth(), chart.getHeight()];
+  return chart.getZr().storage.getDisplayList(true).filter((word) => word.type === 'tspan' && !word.__clipPaths?.length).flatMap((word) => {
+    const at = word.getBoundingRect().clone();
+    if (word.transform) at.applyTransform(word.transform);
+    const within = at.x >= -1 && at.y >= -1 && at.x + at.width <= width + 1 && at.y + at.height <= height + 1;
+    return within ? [] : [`${box.closest('[id]').id}: ${word.style.text}`];
+  });
+}))()";
 
 /// Rectangles of a timeline: so many spans are drawn, and as many names of lanes.
 const DRAWN: &str = "(() => { const made = echarts.getInstanceByDom(document.querySelector('#timeline .chart')); const \

@@ -25,7 +25,7 @@ chart("drift", {
     made.at = (row) => drift.case.flatMap((own, at) => (own === row && row >= 0 ? [[times[at], drift.value[at], at]] : []));
     return {
       legend: legend({ data: ["a round", "disturbed", "running median"] }),
-      grid: { left: 26, right: 14, top: 28, bottom: 22, containLabel: true },
+      grid: { left: 6, right: 14, top: 28, bottom: 4, outerBoundsMode: "same", outerBoundsContain: "all" },
       xAxis: x.option, yAxis: vertical(y),
       series: [
         { type: "custom", silent: true, clip: true, tooltip: { show: false }, data: times.map((time, at) => [time, drift.least[at], drift.most[at]]),

@@ -25,7 +25,7 @@ chart("phases", {
     const x = axisOver(0, most, { name: `${data.heading} (${data.origin})`, most: 5, pad: 0.02, clip: 0 });
     return {
       legend: legend({ itemWidth: 16 }),
-      grid: { left: 6, right: 18, top: 30, bottom: 22, containLabel: true },
+      grid: { left: 6, right: 18, top: 30, bottom: 4, outerBoundsMode: "same", outerBoundsContain: "all" },
       xAxis: { ...x.option, min: 0 },
       yAxis: { type: "category", inverse: true, triggerEvent: true, data: rows.map(String), axisTick: { show: false }, axisLine: { show: false },
         axisLabel: { interval: 0, fontSize: 11.5, color: (value) => (Number(value) === state.picked ? theme.mark : theme.ink), formatter: (value) => shortName(cases.name[Number(value)], 26) + (Number(value) === workload.control ? `  (${referenceWord(workload)})` : "") } },

@@ -27,7 +27,7 @@ chart("ranking", {
     const one = { type: "line", silent: true, symbol: "none", data: [[x.to(1), -0.5], [x.to(1), rows.length - 0.5]], lineStyle: { color: theme.ink, width: 1, type: "dashed" }, tooltip: { show: false } };
     return {
       legend: legend(),
-      grid: { left: 6, right: 18, top: 30, bottom: 22, containLabel: true },
+      grid: { left: 6, right: 18, top: 30, bottom: 4, outerBoundsMode: "same", outerBoundsContain: "all" },
       xAxis: x.option,
       yAxis: { type: "category", inverse: true, data: rows.map((row) => String(row)), triggerEvent: true, axisTick: { show: false }, axisLine: { show: false },
         axisLabel: { interval: 0, fontSize: 11.5, color: (value) => (Number(value) === state.picked ? theme.mark : theme.ink), formatter: (value) => `${shortName(cases.name[Number(value)], 26)}  ${ratioWord(cases.ratio[Number(value)])}` },

@@ -19,7 +19,7 @@ chart("regret", {
     };
     return {
       legend: legend({ itemWidth: 26 }),
-      grid: { left: 26, right: 14, top: 30, bottom: 22, containLabel: true },
+      grid: { left: 6, right: 14, top: 30, bottom: 4, outerBoundsMode: "same", outerBoundsContain: "all" },
       xAxis: x.option, yAxis: vertical(y),
       series: [
         ...curves.map(({ name, curve, index }) => ({ name, type: "line", step: "end", symbol: SHAPES[index % 7], symbolSize: 6, showSymbol: curve.budgets.length < 60, data: step(curve), lineStyle: { color: palette()[index % 7], width: 2, type: DASHES[index % 4] }, itemStyle: { color: palette()[index % 7] } })),

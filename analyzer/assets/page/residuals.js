@@ -68,7 +68,7 @@ chart("residuals", {
     const points = shown.flatMap((group, at) => group.members.map(([row, residual], index) => [at, y.to(Math.exp(residual)), row, ((index * 0.618034) % 1) - 0.5]));
     const many = points.length > 600;
     return {
-      grid: { left: 26, right: 12, top: 16, bottom: 24, containLabel: true },
+      grid: { left: 6, right: 12, top: 16, bottom: 4, outerBoundsMode: "same", outerBoundsContain: "all" },
       xAxis: { type: "category", data: shown.map((_, at) => String(at)), name: shown.length < groups.length ? `${attribute.name}: the ${MOST_GROUPS} most frequent of ${groups.length} values` : attribute.name, nameLocation: "middle", nameGap: 28, nameTextStyle: { color: theme.soft, fontSize: 12 }, axisLine: { lineStyle: { color: theme.line } }, axisTick: { show: false },
         axisLabel: { color: theme.ink, fontSize: 12, interval: 0, hideOverlap: true, formatter: (value) => shortName(shown[Number(value)].value, 16) } },
       yAxis: vertical(y),

@@ -15,7 +15,7 @@ function timelineOption(lanes, unit, origin, box, known = []) {
   const rows = lanes.map((lane, at) => ({ value: String(at), textStyle: lane.heading ? { fontWeight: 700 } : undefined }));
   return {
     legend: legend({ itemWidth: 16 }),
-    grid: { left: 6, right: 16, top: 30, bottom: 22, containLabel: true },
+    grid: { left: 6, right: 16, top: 30, bottom: 4, outerBoundsMode: "same", outerBoundsContain: "all" },
     xAxis: { ...x.option, min: 0 },
     yAxis: { type: "category", inverse: true, data: rows, axisTick: { show: false }, axisLine: { show: false },
       axisLabel: { interval: 0, fontSize: 12, color: theme.ink, formatter: (value) => shortName(lanes[Number(value)].name, narrow ? 18 : 30) } },
