@@ -276,22 +276,33 @@ fn one_can_sort_filter_and_pick() {
     assert_eq!(browser.complaints, Vec::<String>::new());
 }
 
-/// Where a mark of a chart is in the window, after scrolling to it: x, y.
+/// Where a mark of a chart is in the window, after scrolling to it: x, y. A pick elsewhere makes the window narrower, and
+/// charts are drawn again a moment later: it counts where the mark has come to rest.
 fn place(browser: &mut Browser, chart: &str, case: &str) -> (f64, f64) {
     let box_of = format!("document.querySelector('#{chart} .chart')");
     browser.eval(&format!("document.querySelector('#{chart}').scrollIntoView()"));
     browser.wait(&format!("!!(window.echarts && echarts.getInstanceByDom({box_of}))"));
     let at = browser.eval(&format!(
-        "(() => {{
+        "(async () => {{
             const number = JSON.parse(document.getElementById('data').textContent).cases.name.indexOf('{case}');
-            const made = echarts.getInstanceByDom({box_of});
-            for (const [seriesIndex, series] of made.getOption().series.entries())
-                for (const value of series.data)
-                    if (series.type === 'scatter' && Array.isArray(value) && value[2] === number) {{
-                        const [x, y] = made.convertToPixel({{ seriesIndex }}, value);
-                        const box = {box_of}.getBoundingClientRect();
-                        return [box.x + x, box.y + y];
-                    }}
+            const find = () => {{
+                const made = echarts.getInstanceByDom({box_of});
+                const box = {box_of}.getBoundingClientRect();
+                if (!made || made.getWidth() !== {box_of}.clientWidth) return null;
+                for (const [seriesIndex, series] of made.getOption().series.entries())
+                    for (const value of series.data)
+                        if (series.type === 'scatter' && Array.isArray(value) && value[2] === number) {{
+                            const [x, y] = made.convertToPixel({{ seriesIndex }}, value);
+                            return [box.x + x, box.y + y];
+                        }}
+                return null;
+            }};
+            for (let before = null, tries = 0; tries < 100; tries++) {{
+                await new Promise((done) => setTimeout(done, 200));
+                const now = find();
+                if (now && before && now.join() === before.join()) return now;
+                before = now;
+            }}
             return null;
         }})()"
     ));
