@@ -99,14 +99,14 @@ fn have(options: &RunOptions<'_>, concerns: impl Fn(&str) -> bool) -> Result<(),
 /// shard has measured the same program already.
 const LARGE: u64 = 20_000;
 
-fn is_large(dir: &CohortDir) -> Result<bool, RunError> {
+fn is_large(dir: &CohortDir) -> Result<bool, CohortError> {
     Ok(Frozen::cases_in(dir)? >= LARGE)
 }
 
 /// Opens a cohort for whoever is to work on all of it, or on a shard: a large one then without the cases that the manifest
 /// alone does not tell of.
 pub fn open_for(dir: &CohortDir, shard: Option<ShardId>) -> Result<Frozen, CohortError> {
-    if shard.is_some() && Frozen::cases_in(dir)? >= LARGE {
+    if shard.is_some() && is_large(dir)? {
         return Frozen::open_part(dir, &HashSet::new());
     }
     Frozen::open(dir)

@@ -84,7 +84,7 @@ impl Source {
                 let message = format!("`{}` has a multiple and is not drawn", name.value);
                 return Err(self.error(&name.span, message));
             };
-            let ([low, high], multiple) = (range.value, multiple);
+            let [low, high] = range.value;
             if multiple.value < 1 || high / multiple.value * multiple.value < low {
                 let message = format!(
                     "`{}` takes multiples of {}: expected one between {low} and {high}",
