@@ -100,8 +100,13 @@ pub fn busiest(geometry: &GemmGeometry, threads: u32) -> Share {
             }
         }
     }
-    // What no axis could take exactly is taken from the slowest.
-    share[axes[0].0] *= most / share.iter().product::<f64>();
+    // What no axis could take exactly is taken from the slowest that still has it: nobody walks over less than a block.
+    let mut excess = share.iter().product::<f64>() / most;
+    for (which, _) in axes {
+        let taken = excess.min(share[which]);
+        share[which] /= taken;
+        excess /= taken;
+    }
     Share {
         rows: share[0],
         columns: share[1],
