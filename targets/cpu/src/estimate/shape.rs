@@ -122,3 +122,45 @@ fn gcd(a: f64, b: f64) -> f64 {
     }
     a
 }
+
+#[cfg(test)]
+#[expect(clippy::float_cmp, reason = "small whole numbers are exact")]
+mod tests {
+    use super::*;
+    use crate::text::parse_plan;
+
+    /// The share of the busiest of `threads` workers of an up product with so many row and column blocks.
+    fn share(rows: u32, columns: u32, deal: &str, threads: u32) -> [f64; 3] {
+        let text = format!(
+            "up:{rows}x{columns}x1:1x1:6x16u8:rkc.cr:panels:packed:row-major:streamed:columns.{deal}.t2:cb | threads={threads}"
+        );
+        let own = busiest(&parse_plan(&text).unwrap().gemms[0].1, threads);
+        [own.rows, own.columns, own.inner]
+    }
+
+    #[test]
+    fn nobody_walks_over_less_than_a_block() {
+        // 29 tiles over 7 workers: five for the busiest, all of them of the one column.
+        assert_eq!(share(29, 1, "round-robin", 7), [5.0, 1.0, 1.0]);
+        assert_eq!(share(29, 1, "contiguous", 7), [5.0, 1.0, 1.0]);
+        // Two columns of three over two workers: a worker keeps every second tile.
+        assert_eq!(share(3, 2, "round-robin", 2), [3.0, 1.0, 1.0]);
+        for deal in ["contiguous", "round-robin"] {
+            for (rows, columns, threads) in
+                (1..9).flat_map(|r| (1..9).flat_map(move |c| (1..9).map(move |t| (r, c, t))))
+            {
+                let own = share(rows, columns, deal, threads);
+                assert!(
+                    own.iter().all(|axis| *axis >= 1.0),
+                    "{rows}x{columns} {deal} {threads}: {own:?}"
+                );
+                let tiles = own.iter().product::<f64>();
+                let most = f64::from((rows * columns).div_ceil(threads));
+                assert!(
+                    (tiles - most).abs() < 1e-9,
+                    "{rows}x{columns} {deal} {threads}: {own:?}"
+                );
+            }
+        }
+    }
+}
