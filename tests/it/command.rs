@@ -343,6 +343,30 @@ fn a_pair_that_has_begun_comes_to_its_end() {
 }
 
 #[test]
+fn what_an_earlier_round_left_is_no_result() {
+    // The second round of a case writes nothing.
+    let script = "[ -e \"$2/once\" ] || echo \"{\\\"time\\\": $1}\" >\"$2/made.json\"; touch \"$2/once\"; echo pass";
+    let bench = scripted(script, "run = [\"./run.sh\", \"{n}\", \"{case_dir}\"]\ndevices = []");
+    let text = fs_err::read_to_string(bench.path("cohorts/script.toml")).unwrap();
+    let own = "time = { file = 'made.json', pointer = '/time', unit = \"ns\" }";
+    let text = text.replace("time = { regex = 'time=(\\d+)', unit = \"ns\" }", own);
+    assert!(text.contains(own), "{text}");
+    bench.define("script", &text);
+    let (_, said) = bench.expect(3, &["sweep", "cohorts/script.toml"]);
+    let runs = runs(&bench, "cohorts/script");
+    let (first, second): (Vec<_>, Vec<_>) = runs.iter().partition(|run| run["round"] == 0);
+    assert!(!first.is_empty() && first.len() == second.len(), "{said}");
+    assert!(first.iter().all(|run| run["outcome"] == "correct"), "{first:?}");
+    for run in second {
+        let reason = run["reason"].as_str().unwrap_or_default();
+        assert!(
+            run["outcome"] == "run-failed" && reason.contains("`made.json` is not there"),
+            "{run}"
+        );
+    }
+}
+
+#[test]
 fn what_a_hook_set_is_undone_whatever_happens() {
     let script = "case $1 in\n\
                   before) touch \"$2/set\"; echo set >>\"$2/hooks\";;\n\

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::command::runs;
 use crate::support::{Bench, processes_of};
 
 #[test]
@@ -79,4 +80,101 @@ fn finished(bench: &Bench) -> BTreeMap<(String, u64), u32> {
         }
     }
     rounds
+}
+
+/// The program of a definition whose result stands in a file: each call waits for `go`, where that is to be.
+const PROGRAM: &str = r#"#!/bin/sh
+case $1 in
+check) echo "$3" >>"$2/checks"; grep -q time "$3/result.json";;
+report) echo '{"steps": 3}';;
+*)
+    echo "$1" >>"$2/calls"
+    [ $(wc -l <"$2/calls") != 2 ] || until [ -e "$2/go" ]; do sleep 0.02; done
+    echo "{\"time\": $(($1 * 100))}" >"$3/result.json";;
+esac
+"#;
+
+const TURNS: &str = r#"
+target = "command"
+control = "one"
+[command]
+sources = ["run.sh"]
+run = ["./run.sh", "{n}", "{cohort}", "{case_dir}"]
+check = ["./run.sh", "check", "{cohort}", "{case_dir}"]
+[[command.report]]
+name = "steps"
+run = ["./run.sh", "report"]
+[command.result]
+time = { file = "result.json", pointer = "/time", unit = "ns" }
+steps = { json = "steps", pointer = "/steps", unit = "steps" }
+objective = "time"
+[parameters]
+n = "1:2:1"
+[measure]
+rounds = 2
+pairs = 1
+finalists = 0
+[[case]]
+name = "one"
+family = "control"
+reason = "the first"
+plan = { n = 1 }
+[[case]]
+name = "two"
+family = "other"
+reason = "the second"
+plan = { n = 2 }
+"#;
+
+#[test]
+fn a_pair_of_commands_that_ended_unheard_is_not_run_again() {
+    let bench = Bench::new();
+    bench.define("turns", TURNS);
+    fs_err::write(bench.path("cohorts/run.sh"), PROGRAM).unwrap();
+    bench.expect(0, &["freeze", "cohorts/turns.toml"]);
+    let lock = bench.path("device.lock").display().to_string();
+    let run = ["run", "cohorts/turns", "--device-lock", &lock];
+    let mut child = bench.command(&run).stderr(Stdio::null()).spawn().unwrap();
+    let lines = |file: &str| {
+        let text = fs_err::read_to_string(bench.path("cohorts/turns").join(file));
+        text.unwrap_or_default().lines().count()
+    };
+    let wait = |done: &dyn Fn() -> bool| {
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while !done() {
+            assert!(Instant::now() < deadline, "it never came so far");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    };
+    wait(&|| lines("calls") == 2);
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::STOP).unwrap();
+    fs_err::write(bench.path("cohorts/turns/go"), "").unwrap();
+    // Whoever is left is the coordinator: the guard has seen the end and let the device go.
+    wait(&|| {
+        let flock = Command::new("flock").args(["--nonblock", &lock, "true"]).status();
+        flock.unwrap().success()
+    });
+    child.kill().unwrap();
+    child.wait().unwrap();
+    nothing_left(&bench);
+    assert!(runs(&bench, "cohorts/turns").is_empty());
+
+    let (_, said) = bench.expect(0, &run);
+    assert!(said.contains("taken from"), "{said}");
+    let runs = runs(&bench, "cohorts/turns");
+    let taken: Vec<_> = runs.iter().filter(|run| run["recovered"] == true).collect();
+    let [taken] = taken.as_slice() else {
+        panic!("one: {runs:?}")
+    };
+    let samples = taken["measurement"]["samples"].as_array().unwrap();
+    let first = if taken["case"] == "one" { 100.0 } else { 200.0 };
+    let values: Vec<_> = samples.iter().map(|one| one["value"].as_f64().unwrap()).collect();
+    assert_eq!(values, [first, 100.0], "the case, then the control: {taken}");
+    assert!(
+        samples.iter().all(|one| one["extra"].to_string().contains("steps")),
+        "reports are made good: {taken}"
+    );
+    assert_eq!(runs.len(), 4);
+    assert_eq!((lines("calls"), lines("checks")), (8, 8), "nothing ran for nothing");
 }

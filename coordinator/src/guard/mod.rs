@@ -12,6 +12,7 @@ mod tree;
 pub use child::guard_child_main;
 pub(crate) use child::not_started;
 pub use dispatch::{CHILD_SUBCOMMAND, SUBCOMMAND, hidden_subcommand};
+pub(crate) use note::digests;
 pub(crate) use protocol::TELL_WAITING_AFTER;
 pub use protocol::{EndNote, Ended, GuardEvent, GuardRequest, Hook, Hooks, LockRequest, NoteRequest};
 pub(crate) use run::MARK;

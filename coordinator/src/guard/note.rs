@@ -1,6 +1,8 @@
 //! Noting that a command ended well, before anybody is told: who is told may be dead.
 
+use std::collections::BTreeMap;
 use std::io;
+use std::path::PathBuf;
 
 use cohort::sha256_file;
 use fs_err as fs;
@@ -15,11 +17,19 @@ pub(super) fn write(request: &GuardRequest, ended: &Ended) -> io::Result<()> {
     let note = EndNote {
         token: wanted.token.clone(),
         ended: ended.clone(),
-        stdout_sha256: sha256_file(&request.stdout).map_err(io::Error::other)?.0,
+        sha256: digests(&wanted.files)?,
     };
     let half = wanted.path.with_extension("half");
     fs::write(&half, serde_json::to_vec(&note)?)?;
     fs::rename(&half, &wanted.path)
+}
+
+/// Name -> SHA-256 of those files that are there.
+pub(crate) fn digests(files: &BTreeMap<String, PathBuf>) -> io::Result<BTreeMap<String, String>> {
+    let there = files.iter().filter(|(_, path)| path.is_file());
+    there
+        .map(|(name, path)| Ok((name.clone(), sha256_file(path).map_err(io::Error::other)?.0)))
+        .collect()
 }
 
 fn is_good(ended: &Ended) -> bool {

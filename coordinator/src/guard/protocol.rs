@@ -47,6 +47,8 @@ pub struct NoteRequest {
     pub path: PathBuf,
     /// Unique to this command; stands in the note.
     pub token: String,
+    /// Files that its result is read from, by names of their own.
+    pub files: BTreeMap<String, PathBuf>,
 }
 
 /// What it writes: only of a command that ended on its own, with exit code 0, and whose output was kept whole.
@@ -56,8 +58,8 @@ pub struct EndNote {
     pub token: String,
     /// How it ended.
     pub ended: Ended,
-    /// Digest of the file with its standard output.
-    pub stdout_sha256: String,
+    /// SHA-256 of those files of the request that were there, by their names.
+    pub sha256: BTreeMap<String, String>,
 }
 
 /// A command that runs before or after another under the same lock.

@@ -9,10 +9,11 @@ use serde::{Deserialize, Serialize};
 use target_api::CommandSpec;
 
 use super::context::Context;
-use super::rounds::Visit;
+use super::earlier::Turn;
+use super::side::Side;
 use crate::steps::shell_line;
 
-/// `command.json`, written before each round.
+/// `command.json`, written before each command of a round.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct CommandFile {
     pub(super) case: String,
@@ -23,29 +24,40 @@ pub(super) struct CommandFile {
     pub(super) units: BTreeMap<String, String>,
     /// SHA-256 of all artifacts that the round needs.
     pub(super) artifacts: BTreeMap<String, String>,
-    /// Unique to this round; stands in the guard's note of its end.
+    /// Unique to this command; stands in the guard's note of its end.
     pub(super) token: String,
+    /// Which command of its round it is, where case and control take turns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) turn: Option<Turn>,
+    /// Digest of what the commands before it gave.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) earlier: Option<String>,
     pub(super) run: CommandSpec,
     /// The same for a shell.
     pub(super) line: String,
 }
 
 impl CommandFile {
+    /// Of a command of `side`; `turn` where it is one of several, with the digest of what came before.
     pub(super) fn new(
-        visit: &Visit<'_>,
+        side: &Side<'_>,
         artifacts: BTreeMap<String, String>,
         token: String,
+        turn: Option<(Turn, &str)>,
         command: &CommandSpec,
     ) -> Self {
+        let Side { visit, case, .. } = side;
         Self {
             case: visit.case.name.clone(),
             attempt: visit.attempt,
             round: visit.round,
             pairs: visit.pairs,
-            plan: visit.case.plan.text.clone(),
-            units: visit.case.units.clone(),
+            plan: case.plan.text.clone(),
+            units: case.units.clone(),
             artifacts,
             token,
+            turn: turn.map(|(turn, _)| turn),
+            earlier: turn.map(|(_, digest)| digest.to_owned()),
             run: command.clone(),
             line: shell_line(command),
         }
@@ -54,7 +66,8 @@ impl CommandFile {
 
 /// Where the output of rounds goes.
 pub(super) struct CaseFiles {
-    /// Standard error of a round, the note of its end, and everything else where logs are not kept.
+    /// Standard error of a round, the note of its end, what its earlier commands gave, and everything else where logs are
+    /// not kept.
     scratch: PathBuf,
     keep: bool,
 }
@@ -79,17 +92,39 @@ pub(super) struct Place {
     pub(super) stderr: PathBuf,
     /// Its `command.json`.
     pub(super) command: PathBuf,
-    /// Where the guard notes its good end.
+    /// Where the guard notes the good end of its last command.
     pub(super) note: PathBuf,
+    /// What its earlier commands gave.
+    pub(super) earlier: PathBuf,
+}
+
+/// End of the name of a note, behind the number of its worker.
+const NOTE: &str = ".ended.json";
+
+/// Scratch folder and number of all workers whose rounds may have ended well without anybody hearing of it, those of shards
+/// that were handed out before included.
+pub(super) fn noted_workers(dir: &CohortDir) -> std::io::Result<Vec<(PathBuf, usize)>> {
+    let mut found = Vec::new();
+    for scratch in dir.all_running()? {
+        // Another worker may be done with its own meanwhile.
+        for entry in std::fs::read_dir(&scratch).into_iter().flatten().flatten() {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if let Some(Ok(worker)) = name.strip_suffix(NOTE).map(str::parse) {
+                found.push((scratch.clone(), worker));
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
 }
 
 impl Place {
     /// Where rounds of `case` work that the worker of this number does. Nothing is made.
-    pub(super) fn of(context: &Context<'_>, case: &Case, worker: usize) -> Self {
+    pub(super) fn of(context: &Context<'_>, case: &Case, scratch: &Path, worker: usize) -> Self {
         let dir = context.dir();
-        let scratch = dir.running(context.shard);
         let own = |name: &str| scratch.join(format!("{worker}.{name}"));
-        let (stderr, note) = (own("stderr"), own("ended.json"));
+        let (stderr, earlier) = (own("stderr"), own("earlier.jsonl"));
+        let note = scratch.join(format!("{worker}{NOTE}"));
         let (folder, stdout, command) = if context.keeps_all() {
             let name = &case.name;
             (dir.case_dir(name), dir.case_run_log(name), dir.case_command(name))
@@ -102,7 +137,30 @@ impl Place {
             stderr,
             command,
             note,
+            earlier,
         }
+    }
+
+    /// Where the control works beside it. Nothing is made.
+    pub(super) fn beside(&self) -> Self {
+        let folder = self.folder.join("control");
+        Self {
+            stdout: folder.join("run.log"),
+            command: folder.join("command.json"),
+            stderr: self.stderr.with_extension("control"),
+            folder,
+            ..self.clone()
+        }
+    }
+
+    /// The files that the result of a command is read from: what it printed, and what of its folder is to be `inspected`.
+    pub(super) fn results(&self, inspected: &[String]) -> BTreeMap<String, PathBuf> {
+        let printed = [("stdout", &self.stdout), ("stderr", &self.stderr)];
+        let printed = printed.map(|(name, path)| (name.to_owned(), path.clone()));
+        let inspected = inspected
+            .iter()
+            .map(|name| (format!("file {name}"), self.folder.join(name)));
+        printed.into_iter().chain(inspected).collect()
     }
 
     /// Writes down what is going to run.
@@ -132,13 +190,15 @@ impl CaseFiles {
 
     /// Makes the place of the next round.
     pub(super) fn place(&self, context: &Context<'_>, case: &Case, worker: usize) -> std::io::Result<Place> {
-        let place = Place::of(context, case, worker);
+        let place = Place::of(context, case, &self.scratch, worker);
         if !self.keep && place.folder.exists() {
             fs::remove_dir_all(&place.folder)?;
         }
         fs::create_dir_all(&place.folder)?;
-        if place.note.exists() {
-            fs::remove_file(&place.note)?;
+        for old in [&place.note, &place.earlier] {
+            if old.exists() {
+                fs::remove_file(old)?;
+            }
         }
         Ok(place)
     }

@@ -154,6 +154,11 @@ impl<'f> Context<'f> {
         }
     }
 
+    /// Whether case and control take turns as commands of their own.
+    pub(crate) fn takes_turns(&self) -> bool {
+        self.target.pairing() == Pairing::AlternatingCommands
+    }
+
     /// Whether this case is measured to confirm another one.
     pub(crate) fn is_confirmation(&self, case: &str) -> bool {
         self.confirmations.contains_key(case)

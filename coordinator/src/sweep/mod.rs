@@ -8,6 +8,7 @@ mod confirm;
 mod consent;
 mod context;
 mod device;
+mod earlier;
 mod error;
 mod filter;
 mod finalists;

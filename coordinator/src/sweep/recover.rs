@@ -2,29 +2,32 @@
 //! noted the end.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use cohort::{Case, Difference, RecordKind, RunOutcome, sha256_file};
+use cohort::{Case, Difference, RecordKind, RunOutcome};
 use serde::de::DeserializeOwned;
-use target_api::Captured;
+use target_api::{Captured, Of, Round};
 
-use super::case_files::{CommandFile, Place};
+use super::case_files::{CommandFile, Place, noted_workers};
 use super::context::Context;
+use super::earlier::{Earlier, Turn, turns};
 use super::error::RunError;
 use super::log::Log;
 use super::outcome::settle;
 use super::rounds::Visit;
-use super::side::Side;
+use super::side::{Ran, Side};
 use crate::build::Artifacts;
 use crate::events::{Event, Reporter};
-use crate::guard::{EndNote, Ended};
+use crate::guard::{self, EndNote};
 
 /// Writes the records that a killed coordinator could not write. A round is taken from its log only if `command.json`
 /// says that it was this round of this plan with these artifacts, the guard noted that the very command ended on its own
-/// with exit code 0, the log is the one of that end, and the target reads a right result from it. Every other round that
-/// began and never ended is measured again. Only for cases that are this worker's `own`, and for what was measured on a
-/// machine that is as `unlike` the frozen one as this. Gives the number of rounds.
+/// with exit code 0, the log is the one of that end, and the target reads a right result from it. Where case and control
+/// take turns that holds for the last command; what the others gave was written down before it began, and must be what its
+/// `command.json` speaks of. Every other round that began and never ended is measured again. Only for cases that are this
+/// worker's `own`, and for what was measured on a machine that is as `unlike` the frozen one as this. Gives the number of
+/// rounds.
 pub(super) async fn recover(
     context: &Context<'_>,
     log: &mut Log,
@@ -60,18 +63,23 @@ pub(super) async fn recover(
             lost.push((visit, device.clone()));
         }
     }
+    let workers = if lost.is_empty() {
+        Vec::new()
+    } else {
+        noted_workers(context.dir())?
+    };
     let mut recovered = 0;
     for (visit, device) in lost {
-        let Some((outcome, ended)) = finished(context, log, artifacts, &visit, &device).await? else {
+        let Some(ran) = finished(context, log, artifacts, &visit, &device, &workers).await? else {
             continue;
         };
         let (case, round) = (visit.case.name.as_str(), visit.round);
         let kind = RecordKind::Run {
             round,
             device,
-            outcome,
-            run_ms: ended.ran_ms,
-            waited_ms: ended.waited_ms,
+            outcome: ran.outcome,
+            run_ms: ran.run_ms,
+            waited_ms: ran.waited_ms,
             recovered: true,
         };
         log.append(case, visit.attempt, kind)?;
@@ -89,62 +97,101 @@ async fn finished(
     artifacts: &Artifacts,
     visit: &Visit<'_>,
     device: &str,
-) -> Result<Option<(RunOutcome, Ended)>, RunError> {
-    let workers = (0..).zip(&context.devices);
-    for (worker, device) in workers.filter(|(_, own)| own.name == device) {
-        let place = Place::of(context, visit.case, worker);
-        let Some((run, ended)) = noted(context, artifacts, visit, &place)? else {
-            continue;
+    workers: &[(PathBuf, usize)],
+) -> Result<Option<Ran>, RunError> {
+    let Some(device) = context.devices.iter().find(|own| own.name == device) else {
+        return Ok(None);
+    };
+    let digests = digests(context, artifacts, visit.case)?;
+    let control = context.control(visit.case)?;
+    let side = |case, place| Side {
+        context,
+        device,
+        visit,
+        case,
+        place,
+        facts: log.facts(&case.name),
+    };
+    for (scratch, worker) in workers {
+        let place = Place::of(context, visit.case, scratch, *worker);
+        let own = side(visit.case, place.clone());
+        let ran = if let Some(control) = control.filter(|_| context.takes_turns()) {
+            alternated(&own, &side(control, place.beside()), &digests).await?
+        } else {
+            let round = own.describe(control, visit.pairs)?;
+            noted(&own, &round, digests.clone(), None).await?
         };
-        let side = Side {
-            context,
-            device,
-            visit,
-            case: visit.case,
-            place,
-            facts: log.facts(&visit.case.name),
-        };
-        let control = context.control(visit.case)?;
-        let round = side.describe(control, visit.pairs)?;
-        let limit = Duration::from_millis(context.manifest().measure.run_timeout_ms);
-        let Some(outcome) = side.judged(&round, run, &ended, limit).await? else {
-            return Ok(None);
-        };
-        let outcome = settle(outcome, control.is_some(), visit.pairs);
-        return Ok(matches!(outcome, RunOutcome::Correct { .. }).then_some((outcome, ended)));
+        if let Some(ran) = ran {
+            let outcome = settle(ran.outcome, control.is_some(), visit.pairs);
+            let right = matches!(outcome, RunOutcome::Correct { .. });
+            return Ok(right.then_some(Ran { outcome, ..ran }));
+        }
     }
     Ok(None)
 }
 
-/// Output and end of a run that its guard noted as good.
-fn noted(
-    context: &Context<'_>,
-    artifacts: &Artifacts,
-    visit: &Visit<'_>,
-    place: &Place,
-) -> Result<Option<(Captured, Ended)>, RunError> {
+/// A round of case and control in turn, of which all commands ended.
+async fn alternated(
+    case: &Side<'_>,
+    control: &Side<'_>,
+    artifacts: &BTreeMap<String, String>,
+) -> Result<Option<Ran>, RunError> {
+    let turns = turns(case.visit);
+    let (Some((last, before)), Some(earlier)) = (turns.split_last(), Earlier::read(&case.place.earlier)) else {
+        return Ok(None);
+    };
+    if !earlier.gave().iter().map(|gave| &gave.turn).eq(before) {
+        return Ok(None);
+    }
+    let (side, other) = match last.of {
+        Of::Case => (case, control),
+        Of::Control => (control, case),
+    };
+    // The other place is as its own last command left it.
+    let left = earlier.gave().iter().rfind(|gave| gave.turn.of != last.of);
+    let there = other.left(&other.describe(None, 1)?).ok();
+    if there.is_none() || there.as_ref() != left.map(|gave| &gave.left) {
+        return Ok(None);
+    }
+    let round = side.describe(None, 1)?;
+    let ran = noted(side, &round, artifacts.clone(), Some((*last, earlier.digest()))).await?;
+    Ok(ran.map(|ran| earlier.ended_by(last.of, ran)))
+}
+
+/// What a command that its guard noted as good came to; `artifacts` and `turn` are as for [`Side::announce`].
+async fn noted(
+    side: &Side<'_>,
+    round: &Round,
+    artifacts: BTreeMap<String, String>,
+    turn: Option<(Turn, &str)>,
+) -> Result<Option<Ran>, RunError> {
+    let place = &side.place;
     let (Some(note), Some(command)) = (read::<EndNote>(&place.note), read::<CommandFile>(&place.command)) else {
         return Ok(None);
     };
-    let digests = digests(context, artifacts, visit.case)?;
-    let expected = CommandFile::new(visit, digests, note.token.clone(), &command.run);
-    if command != expected {
-        return Ok(None);
-    }
-    let Ok((sha256, _)) = sha256_file(&place.stdout) else {
-        return Ok(None);
-    };
-    if sha256 != note.stdout_sha256 || note.ended.exit_code != Some(0) {
+    let EndNote { token, ended, sha256 } = note;
+    if command != CommandFile::new(side, artifacts, token, turn, &command.run)
+        || guard::digests(&place.results(&round.inspect)).ok() != Some(sha256)
+        || ended.exit_code != Some(0)
+    {
         return Ok(None);
     }
     let text = |path: &Path| fs_err::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
     let captured = Captured {
         stdout: text(&place.stdout)?,
         stderr: text(&place.stderr)?,
-        exit_code: note.ended.exit_code,
+        exit_code: ended.exit_code,
         ..Captured::default()
     };
-    Ok(Some((captured, note.ended)))
+    let limit = Duration::from_millis(side.context.manifest().measure.run_timeout_ms);
+    let (run_ms, waited_ms, stderr) = (ended.ran_ms, ended.waited_ms, captured.stderr.clone());
+    let outcome = side.judged(round, captured, &ended, limit).await?;
+    Ok(outcome.map(|outcome| Ran {
+        outcome,
+        run_ms,
+        waited_ms,
+        stderr,
+    }))
 }
 
 /// A file that may be missing or half written.

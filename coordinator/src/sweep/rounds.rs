@@ -5,12 +5,13 @@ use std::collections::{HashMap, HashSet};
 use std::task::Poll;
 
 use cohort::{Case, RecordKind, RunOutcome};
+use fs_err as fs;
 use stats::random::SplitMix64;
-use target_api::{LockHolder, Pairing};
+use target_api::LockHolder;
 use tokio::sync::Notify;
 
-use super::alternate::{alternate, beside};
-use super::case_files::{CaseFiles, CommandFile, Place};
+use super::alternate::alternate;
+use super::case_files::{CaseFiles, Place};
 use super::context::Context;
 use super::device::Device;
 use super::error::RunError;
@@ -21,10 +22,9 @@ use super::recover::digests;
 use super::side::{Part, Side};
 use crate::build::Artifacts;
 use crate::events::{Event, Reporter};
-use crate::guard::{GuardEvent, NoteRequest};
+use crate::guard::GuardEvent;
 use crate::interrupt::Urgency;
 use crate::lock::prepare;
-use crate::process::token;
 
 /// One round of one case.
 #[derive(Debug, Clone, Copy)]
@@ -216,19 +216,8 @@ impl<'r> Worker<'_, 'r, '_> {
         let (case, name) = (visit.case, visit.case.name.as_str());
         let place = desk.files.place(context, case, self.number)?;
         let control = context.control(case)?;
-        let alternated = control.filter(|_| context.target.pairing() == Pairing::AlternatingCommands);
         let side = self.side(visit, case, place.clone());
-        let command = match alternated {
-            Some(_) => side.describe(None, 1)?,
-            None => side.describe(control, visit.pairs)?,
-        };
-        let token = token();
         let digests = digests(context, desk.artifacts, case)?;
-        place.announce(&CommandFile::new(visit, digests, token.clone(), &command.run))?;
-        let note = NoteRequest {
-            path: place.note.clone(),
-            token,
-        };
         let (round, on) = (visit.round, self.device.name.clone());
         let begun = Cell::new(false);
         let mut began = Ok(());
@@ -249,12 +238,14 @@ impl<'r> Worker<'_, 'r, '_> {
         let ran = {
             let mut interrupt = context.interrupt.clone();
             let run = async {
-                match alternated {
-                    Some(control) => {
-                        let beside = self.side(visit, control, beside(&place)?);
-                        alternate(&side, &beside, &mut on_event).await
-                    }
-                    None => side.run(Part::First, &command, Some(note), &mut on_event).await,
+                if let Some(control) = control.filter(|_| context.takes_turns()) {
+                    let beside = self.side(visit, control, place.beside());
+                    fs::create_dir_all(&beside.place.folder)?;
+                    alternate(&side, &beside, &digests, &mut on_event).await
+                } else {
+                    let round = side.describe(control, visit.pairs)?;
+                    let note = side.announce(&round, digests, None)?;
+                    side.run(Part::First, &round, Some(note), &mut on_event).await
                 }
             };
             tokio::pin!(run);

@@ -182,7 +182,10 @@ fn run_part(
             log,
         };
         sweep.recover(reporter).await?;
-        remove_scratch(dir, options.shard)?;
+        // Whoever ends the check of a run that is to be taken leaves it to the next run.
+        if sweep.interrupt.urgency() < Urgency::Kill {
+            remove_scratch(dir, options.shard)?;
+        }
         sweep.retry(reporter)?;
         sweep.work(crosses, reporter).await?;
         let mut summary = sweep.summary(begun)?;

@@ -10,14 +10,15 @@ use cohort::{Case, RunOutcome, mark_script};
 use fs_err as fs;
 use target_api::{Captured, CommandSpec, Limited, Places, Round, RoundCaptured, RunRequest, Verdict};
 
-use super::case_files::Place;
+use super::case_files::{CommandFile, Place};
 use super::context::Context;
 use super::device::Device;
+use super::earlier::Turn;
 use super::error::RunError;
 use super::outcome::{Seen, judge};
 use super::rounds::Visit;
-use crate::guard::{GuardEvent, Hook, Hooks, LockRequest, NoteRequest, not_started};
-use crate::process::{Finished, Job, ProcessError};
+use crate::guard::{GuardEvent, Hook, Hooks, LockRequest, NoteRequest, digests, not_started};
+use crate::process::{Finished, Job, ProcessError, token};
 
 /// One side of a round.
 pub(super) struct Side<'a> {
@@ -73,6 +74,31 @@ impl<'a> Side<'a> {
             device_lock: self.device.lock.as_deref(),
         };
         Ok(context.target.round(&request, &places))
+    }
+
+    /// Writes down what is going to run, and says how its good end is to be noted. `artifacts` are those of the round;
+    /// `turn` is as for [`CommandFile::new`].
+    pub(super) fn announce(
+        &self,
+        round: &Round,
+        artifacts: BTreeMap<String, String>,
+        turn: Option<(Turn, &str)>,
+    ) -> std::io::Result<NoteRequest> {
+        let token = token();
+        let command = CommandFile::new(self, artifacts, token.clone(), turn, &round.run);
+        self.place.announce(&command)?;
+        Ok(NoteRequest {
+            path: self.place.note.clone(),
+            token,
+            files: self.place.results(&round.inspect),
+        })
+    }
+
+    /// Digests of what a command left in its place, by names.
+    pub(super) fn left(&self, round: &Round) -> std::io::Result<BTreeMap<String, String>> {
+        let mut files = self.place.results(&round.inspect);
+        files.insert("command".to_owned(), self.place.command.clone());
+        digests(&files)
     }
 
     /// Does it; the guard notes a good end where `note` says. `None` when it was interrupted.
@@ -240,6 +266,9 @@ impl<'a> Side<'a> {
     }
 
     fn write_files(&self, round: &Round) -> std::io::Result<()> {
+        // What an earlier round left is no result of this one.
+        let old = round.inspect.iter().map(|name| self.place.folder.join(name));
+        old.filter(|path| path.is_file()).try_for_each(fs::remove_file)?;
         for file in &round.files {
             let path = self.place.folder.join(&file.path);
             if let Some(parent) = path.parent() {

@@ -11,17 +11,18 @@ use planner::workload::{GemmExtents, Operation, OperationKind};
 use planner::{Assignment, Attributes, Plan, Refusal, Rules, Space, Value, Workload};
 use target_api::*;
 
-/// Prints `pairs` pairs of case and control. Each call is noted in `calls`; a plan may misbehave before or after.
+/// Prints `pairs` pairs of case and control, or of the case alone where there is no control (`-`). Each call is noted in
+/// `calls`; a plan may misbehave before or after.
 const HARNESS: &str = r#"#!/bin/sh
 CALLS=@CALLS@
 echo "$4" >> "$CALLS"
 VALUE=100; WRONG=; CONTROL_VALUE=
-. "$2"; CONTROL_VALUE=$VALUE
+[ "$2" = - ] || { . "$2"; CONTROL_VALUE=$VALUE; }
 . "$1"
 i=0
 while [ $i -lt "$3" ]; do
     echo "case $((VALUE * 100 + i % 7))"
-    echo "control $((CONTROL_VALUE * 100 + i % 5))"
+    [ "$2" = - ] || echo "control $((CONTROL_VALUE * 100 + i % 5))"
     i=$((i + 1))
 done
 [ -z "$WRONG" ] || echo "wrong $WRONG"
@@ -35,6 +36,8 @@ pub struct Scripted {
     pub harness_build: String,
     /// Whether cases of one script are one program. Else each tells the harness its name.
     pub anonymous: bool,
+    /// Whether case and control take turns as commands of their own.
+    pub alternating: bool,
     /// After each run: the clock, and the CPU time that this process alone had used by then.
     pub meter: std::sync::Mutex<Vec<(std::time::Instant, Duration)>>,
 }
@@ -47,6 +50,7 @@ impl Scripted {
                 .to_owned(),
             exclusive: Exclusive::Host,
             anonymous: false,
+            alternating: false,
             meter: std::sync::Mutex::default(),
             harness_build: "cp harness.sh \"$1\"; chmod +x \"$1\"".to_owned(),
         }
@@ -169,7 +173,10 @@ impl Configured for Scripted {
         let name = request.case_dir.file_name().unwrap().to_str().unwrap().to_owned();
         let mut arguments = vec![
             text(&request.case.artifacts["plan"]),
-            text(&request.control.as_ref().unwrap().artifacts["plan"]),
+            request
+                .control
+                .as_ref()
+                .map_or_else(|| "-".to_owned(), |control| text(&control.artifacts["plan"])),
             request.pairs.to_string(),
             name,
         ];
@@ -217,7 +224,11 @@ impl Configured for Scripted {
     }
 
     fn pairing(&self) -> Pairing {
-        Pairing::InProcess
+        if self.alternating {
+            Pairing::AlternatingCommands
+        } else {
+            Pairing::InProcess
+        }
     }
 
     fn exclusive(&self) -> Exclusive {

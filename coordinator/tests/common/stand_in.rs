@@ -5,10 +5,12 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use cohort::ShardId;
 use coordinator::lock::{DeviceLock, Holder, Mode};
 use coordinator::sweep::Retry;
 use coordinator::{BuildCache, Event, Progress, run};
 use rustix::process::{Pid, Signal, kill_process};
+use target_api::Exclusive;
 
 use super::scripted::Scene;
 use super::{alive, within};
@@ -19,11 +21,24 @@ const CACHE: &str = "STAND_IN_CACHE";
 pub const FINISHING: &str = "finishing";
 /// Makes it begin failed cases again.
 pub const RETRY: &str = "STAND_IN_RETRY";
+/// Whether case and control take turns.
+const ALTERNATING: &str = "STAND_IN_ALTERNATING";
+/// How many rounds lie side by side, where they do.
+const SIDE_BY_SIDE: &str = "STAND_IN_SIDE_BY_SIDE";
+/// The shard that it works on, of the first batch.
+const SHARD: &str = "STAND_IN_SHARD";
 
 /// What the ignored test `stand_in` of each file does: runs the cohort and ends with the exit code of the program.
 pub fn main() {
-    let scene = Scene::attached(&PathBuf::from(std::env::var(FOLDER).unwrap()));
+    let mut scene = Scene::attached(&PathBuf::from(std::env::var(FOLDER).unwrap()));
+    let number = |name: &str| std::env::var(name).ok().map(|text| text.parse::<u32>().unwrap());
+    scene.target.alternating = std::env::var_os(ALTERNATING).is_some();
+    if number(SIDE_BY_SIDE).is_some() {
+        scene.target.exclusive = Exclusive::Nothing;
+    }
     let mut options = scene.options();
+    options.jobs = number(SIDE_BY_SIDE).map_or(options.jobs, |jobs| jobs as usize);
+    options.shard = number(SHARD).map(|shard| ShardId { batch: 1, shard });
     options.cache = std::env::var_os(CACHE).map(BuildCache::new);
     options.retry = std::env::var_os(RETRY).map(|_| Retry::Failed).into_iter().collect();
     let told = scene.target.calls.with_file_name(FINISHING);
@@ -52,12 +67,29 @@ pub fn prepare(command: &mut Command, scene: &Scene, cache: Option<&Path>) {
     if let Some(cache) = cache {
         command.env(CACHE, cache);
     }
+    if scene.target.alternating {
+        command.env(ALTERNATING, "1");
+    }
+    if scene.target.exclusive == Exclusive::Nothing {
+        command.env(SIDE_BY_SIDE, "4");
+    }
 }
 
 pub fn start(scene: &Scene) -> Child {
     let mut command = Command::new(std::env::current_exe().unwrap());
     prepare(&mut command, scene, None);
     command.stderr(Stdio::null()).spawn().unwrap()
+}
+
+/// Starts the worker of a shard of the first batch.
+pub fn start_on_shard(scene: &Scene, shard: u32) -> Child {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    prepare(&mut command, scene, None);
+    command
+        .env(SHARD, shard.to_string())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap()
 }
 
 /// Starts one by a shell that first runs `before`; what it says on standard error is kept.

@@ -3,7 +3,7 @@
 //! What the coordinator does with a [`Round`], in this order:
 //!
 //! 1. takes the device lock, unless [`crate::Configured::lock`] is [`LockHolder::Child`];
-//! 2. writes `files` into the case's folder;
+//! 2. removes what `inspect` names from the case's folder and writes `files` into it;
 //! 3. runs `before`; if it fails, the round is `run-failed`;
 //! 4. runs `run` in `directory` with the run's time limit; its outputs are the run log;
 //! 5. runs `after`, whatever happened since 3 (time-out, interruption and a killed coordinator included: a guard does

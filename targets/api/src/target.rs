@@ -353,13 +353,6 @@ pub trait Configured: Rules + Send + Sync {
         None
     }
 
-    /// Whether this log (standard output of a run) shows a run that finished and passed. A coordinator that died before
-    /// it wrote the record may then take the log for the run's output, with exit code 0, if `command.json` beside it has
-    /// the same plan and digests, and go on with what comes after the run. A partial or failing log is never taken.
-    fn recoverable(&self, _log: &str) -> bool {
-        false
-    }
-
     /// Unit of one of the other numbers of a sample ([`crate::Sample::extra`]), where it is known.
     fn sample_unit(&self, _column: &str) -> Option<String> {
         None

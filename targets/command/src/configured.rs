@@ -324,11 +324,6 @@ impl Configured for Configuration {
         self.settings.reading.refusal(captured)
     }
 
-    fn recoverable(&self, log: &str) -> bool {
-        let pass = self.settings.reading.pass.as_ref();
-        pass.is_some_and(|pattern| pattern.is_match(log))
-    }
-
     fn lock(&self) -> LockHolder {
         match self.settings.tables.command.lock {
             LockBy::Guard => LockHolder::Guard,

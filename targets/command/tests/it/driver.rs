@@ -138,9 +138,7 @@ fn bad_behaviour_is_told_apart() {
         ),
         ("no-profile", "correct"),
     ] {
-        let (captured, outcome) = round(&made, behaviour, "identity");
+        let (_, outcome) = round(&made, behaviour, "identity");
         assert_eq!(outcome, expected, "{behaviour}");
-        let passed = captured.run.stdout.contains("hardwareTest=PASS");
-        assert_eq!(made.configured.recoverable(&captured.run.stdout), passed, "{behaviour}");
     }
 }
