@@ -126,55 +126,85 @@ reason = "the second"
 plan = { n = 2 }
 "#;
 
-#[test]
-fn a_pair_of_commands_that_ended_unheard_is_not_run_again() {
-    let bench = Bench::new();
-    bench.define("turns", TURNS);
+/// Freezes it and runs it; stops the coordinator during the second call, the last one of the first round, and kills it before
+/// it hears of its end. Gives what runs the rest.
+fn pair_ended_unheard(bench: &Bench, definition: &str) -> Vec<String> {
+    bench.define("turns", definition);
     fs_err::write(bench.path("cohorts/run.sh"), PROGRAM).unwrap();
     bench.expect(0, &["freeze", "cohorts/turns.toml"]);
     let lock = bench.path("device.lock").display().to_string();
     let run = ["run", "cohorts/turns", "--device-lock", &lock];
     let mut child = bench.command(&run).stderr(Stdio::null()).spawn().unwrap();
-    let lines = |file: &str| {
-        let text = fs_err::read_to_string(bench.path("cohorts/turns").join(file));
-        text.unwrap_or_default().lines().count()
-    };
     let wait = |done: &dyn Fn() -> bool| {
-        let deadline = Instant::now() + Duration::from_secs(60);
+        let deadline = Instant::now() + Duration::from_secs(120);
         while !done() {
             assert!(Instant::now() < deadline, "it never came so far");
             std::thread::sleep(Duration::from_millis(5));
         }
     };
-    wait(&|| lines("calls") == 2);
+    wait(&|| lines(bench, "calls").len() == 2);
     let pid = rustix::process::Pid::from_child(&child);
     rustix::process::kill_process(pid, rustix::process::Signal::STOP).unwrap();
     fs_err::write(bench.path("cohorts/turns/go"), "").unwrap();
-    // Whoever is left is the coordinator: the guard has seen the end and let the device go.
+    // Then the guard has seen the end and noted it.
     wait(&|| {
         let flock = Command::new("flock").args(["--nonblock", &lock, "true"]).status();
         flock.unwrap().success()
     });
     child.kill().unwrap();
     child.wait().unwrap();
-    nothing_left(&bench);
-    assert!(runs(&bench, "cohorts/turns").is_empty());
+    nothing_left(bench);
+    assert!(runs(bench, "cohorts/turns").is_empty());
+    run.map(str::to_owned).to_vec()
+}
 
-    let (_, said) = bench.expect(0, &run);
-    assert!(said.contains("taken from"), "{said}");
-    let runs = runs(&bench, "cohorts/turns");
+fn lines(bench: &Bench, file: &str) -> Vec<String> {
+    let text = fs_err::read_to_string(bench.path("cohorts/turns").join(file));
+    text.unwrap_or_default().lines().map(str::to_owned).collect()
+}
+
+/// The values of the only round that was taken from its logs.
+fn taken(bench: &Bench) -> (String, Vec<f64>) {
+    let runs = runs(bench, "cohorts/turns");
     let taken: Vec<_> = runs.iter().filter(|run| run["recovered"] == true).collect();
     let [taken] = taken.as_slice() else {
         panic!("one: {runs:?}")
     };
     let samples = taken["measurement"]["samples"].as_array().unwrap();
-    let first = if taken["case"] == "one" { 100.0 } else { 200.0 };
-    let values: Vec<_> = samples.iter().map(|one| one["value"].as_f64().unwrap()).collect();
-    assert_eq!(values, [first, 100.0], "the case, then the control: {taken}");
     assert!(
         samples.iter().all(|one| one["extra"].to_string().contains("steps")),
         "reports are made good: {taken}"
     );
-    assert_eq!(runs.len(), 4);
-    assert_eq!((lines("calls"), lines("checks")), (8, 8), "nothing ran for nothing");
+    let values = samples.iter().map(|one| one["value"].as_f64().unwrap()).collect();
+    (taken["case"].as_str().unwrap().to_owned(), values)
+}
+
+#[test]
+fn a_pair_of_commands_that_ended_unheard_is_not_run_again() {
+    let bench = Bench::new();
+    let run = pair_ended_unheard(&bench, TURNS);
+    let run: Vec<&str> = run.iter().map(String::as_str).collect();
+    let (_, said) = bench.expect(0, &run);
+    assert!(said.contains("taken from its log"), "{said}");
+    let (case, values) = taken(&bench);
+    let own = if case == "one" { 100.0 } else { 200.0 };
+    assert_eq!(values, [own, 100.0], "the case, then the control");
+    assert_eq!(runs(&bench, "cohorts/turns").len(), 4);
+    let ran = (lines(&bench, "calls").len(), lines(&bench, "checks").len());
+    assert_eq!(ran, (8, 8), "nothing ran for nothing");
+}
+
+/// Then logs are kept of failures only, and rounds work in a folder of the worker's.
+#[test]
+fn so_it_is_in_a_large_cohort() {
+    let bench = Bench::new();
+    let all = "n = \"1:1100:1\"\n[explore]\nexhaustive = { limit = 2000 }";
+    let run = pair_ended_unheard(&bench, &TURNS.replace("n = \"1:2:1\"", all));
+    assert!(bench.records("cohorts/turns").len() > 1000);
+    let run: Vec<&str> = run.iter().map(String::as_str).chain(["--only", "one"]).collect();
+    bench.expect(0, &run);
+    let (_, values) = taken(&bench);
+    let calls = lines(&bench, "calls");
+    let measured: Vec<f64> = calls[..2].iter().map(|n| n.parse::<f64>().unwrap() * 100.0).collect();
+    assert_eq!(values, measured);
 }
