@@ -7,6 +7,7 @@ use analyzer::{Analysis, AnalyzeError, Known};
 use clap::Args;
 use cohort::{CohortDir, Snapshot};
 use coordinator::ExitCode;
+use target_api::Limit;
 
 use crate::failure::Failure;
 use crate::freeze::read;
@@ -58,9 +59,16 @@ pub(crate) fn analyze(cohort: &Path, report: &Path, format: Format) -> Result<Ex
             None
         }
     };
+    let amounts = |name: &str| {
+        let case = snapshot.frozen.cases().find(|case| case.name == name)?;
+        crate::amounts::amounts(&snapshot, case)
+    };
+    let (parameters, limits) = of_target(&snapshot);
     let known = Known {
-        parameters: parameters(&snapshot),
+        parameters,
         timeline: &timeline,
+        limits,
+        amounts: &amounts,
     };
     let (analyses, code) = match analyzer::analyze(&snapshot, report, &known) {
         Ok(analyses) => (analyses, ExitCode::Done),
@@ -87,19 +95,26 @@ pub(crate) fn analyze(cohort: &Path, report: &Path, format: Format) -> Result<Ex
     Ok(code)
 }
 
-/// For each workload the attributes that are a plan's parameters, as the target says them for the frozen definition; none
-/// of a cohort whose target or definition this program does not know.
-fn parameters(snapshot: &Snapshot) -> BTreeMap<String, Vec<String>> {
+/// Something for each workload, by its name.
+type ByWorkload<T> = BTreeMap<String, Vec<T>>;
+
+/// For each workload the attributes that are a plan's parameters, as the target says them for the frozen definition, and
+/// what bounds every plan; nothing of a cohort whose target or definition this program does not know, and no bounds of one
+/// that somebody else measured.
+fn of_target(snapshot: &Snapshot) -> (ByWorkload<String>, ByWorkload<Limit>) {
     let manifest = snapshot.frozen.manifest();
     let Ok(planning) = Planning::of_frozen(manifest) else {
-        return BTreeMap::new();
+        return (BTreeMap::new(), BTreeMap::new());
     };
-    let workloads = manifest.workloads.iter().filter_map(|entry| {
-        let space = planning.configured.space(&entry.workload).ok()?;
+    let workloads = || manifest.workloads.iter().map(|entry| &entry.workload);
+    let parameters = workloads().filter_map(|workload| {
+        let space = planning.configured.space(workload).ok()?;
         let names = space.parameters.into_iter().map(|parameter| parameter.name);
-        Some((entry.workload.name.clone(), names.collect()))
+        Some((workload.name.clone(), names.collect()))
     });
-    workloads.collect()
+    let limits = workloads().filter(|_| manifest.imported.is_none());
+    let limits = limits.map(|workload| (workload.name.clone(), planning.configured.limits(workload)));
+    (parameters.collect(), limits.collect())
 }
 
 /// JSON is that of the frozen class of machines, like all that a command works with; the others' lies in their reports.

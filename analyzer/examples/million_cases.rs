@@ -149,6 +149,7 @@ fn dataset(cases: usize) -> Dataset {
             name: "example".to_owned(),
             extents: String::new(),
             flops: 1,
+            least_flops: 1,
             weight: 1.0,
             control: "case-0".to_owned(),
             has_control: true,

@@ -15,6 +15,7 @@ pub use crate::coverage::{Coverage, FailureRow, RefusedRow, ScreenedRow};
 use crate::dataset::{Attempt, Chosen, Consent, ErrorFigures, Outcome, PhaseFigure, Setup};
 pub use crate::drift::{DisturbedRound, Drift, DriftPoint, DriftTest};
 pub use crate::judgement::{AtK, Ends, EstimateRow, Judgement, LineFigure, PhaseJudgement, TieRule, Unestimated};
+pub use crate::roofline::{LimitRow, Reached, Roofline};
 
 /// A median with its interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
@@ -106,9 +107,12 @@ pub struct CaseRow {
     pub normalised_value: Option<f64>,
     /// `flops / value`, in GFLOP/s; only where the objective is a time in ns. Derived.
     pub gflops: Option<f64>,
-    /// Median of `flops / value / peak probe of the same pair`; only where the objective is a time in ns and the peak
-    /// was probed; `null` where every probe was disturbed. Derived.
+    /// Median of `flops / value / peak probe of the same pair`, without operations that a causal mask hides; only where the
+    /// objective is a time in ns and the peak was probed; `null` where every probe was disturbed. Derived.
     pub share_of_peak: Option<f64>,
+    /// Least time of the workload's [`Roofline`] over its own: how near it is to what no plan can beat; `null` where that is
+    /// not known. Derived.
+    pub share_of_limit: Option<f64>,
     /// How far its result lay from the float64 reference. Measured.
     pub error: Option<ErrorFigures>,
     /// Medians of its phases. Measured.
@@ -197,7 +201,7 @@ pub struct WorkloadRow {
     pub name: String,
     /// Its operations with their extents (rows x inner x columns).
     pub extents: String,
-    /// Floating-point operations of its matrix products, in decimal.
+    /// Floating-point operations of its matrix products, in decimal; those that a causal mask hides included.
     pub flops: String,
     /// Name of its control; where it has none, of the first case in the order of the cohort that was
     /// measured (a run takes that one first): ratios are relative to it.
@@ -220,6 +224,8 @@ pub struct WorkloadRow {
     pub drift: Option<Drift>,
     /// The plan to take; `null` when nothing could be compared.
     pub winner: Option<Winner>,
+    /// What no plan can beat; `null` where nothing is known of what the machine gives.
+    pub roofline: Option<Roofline>,
     /// Each estimate, by name.
     pub estimates: Vec<EstimateRow>,
     /// Estimates that have no value for some cases, by name.

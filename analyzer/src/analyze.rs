@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use cohort::Snapshot;
-use target_api::Timeline;
+use target_api::{Limit, PlanAmounts, Timeline};
 
 use crate::analysis::Analysis;
 use crate::calibration::of_cohort;
@@ -13,7 +13,7 @@ use crate::dataset::Dataset;
 use crate::error::AnalyzeError;
 use crate::page;
 use crate::report::write_with;
-use crate::rows::evaluate;
+use crate::rows::evaluate_with;
 
 /// Name of the page in a report.
 const PAGE: &str = "report.html";
@@ -25,6 +25,10 @@ pub struct Known<'a> {
     pub parameters: BTreeMap<String, Vec<String>>,
     /// The timeline of a case, where its run left one.
     pub timeline: &'a dyn Fn(&str) -> Option<Timeline>,
+    /// For each workload what no plan can beat on the frozen machine, as far as its target tells.
+    pub limits: BTreeMap<String, Vec<Limit>>,
+    /// What the phases of a case do, where its target tells.
+    pub amounts: &'a dyn Fn(&str) -> Option<PlanAmounts>,
 }
 
 impl Default for Known<'_> {
@@ -32,6 +36,8 @@ impl Default for Known<'_> {
         Self {
             parameters: BTreeMap::new(),
             timeline: &|_| None,
+            limits: BTreeMap::new(),
+            amounts: &|_| None,
         }
     }
 }
@@ -67,7 +73,7 @@ fn write_one(
     report: &Path,
     known: &Known<'_>,
 ) -> Result<Analysis, AnalyzeError> {
-    let mut analysis = evaluate(dataset)?;
+    let mut analysis = evaluate_with(dataset, known)?;
     fs_err::create_dir_all(report)?;
     analysis.calibrations = of_cohort::read(report)?;
     let links = page::Links::find(snapshot.frozen.dir(), report)?;

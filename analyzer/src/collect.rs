@@ -152,6 +152,7 @@ fn empty_workload(manifest: &Manifest, entry: &WorkloadEntry, state: &State) -> 
         name: workload.name.clone(),
         extents: extents(workload),
         flops: workload.flops(),
+        least_flops: workload.least_flops(),
         weight: judged(&manifest.definition)
             .weights
             .get(&workload.name)

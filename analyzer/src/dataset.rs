@@ -23,6 +23,8 @@ pub struct WorkloadData {
     pub extents: String,
     /// Floating-point operations of all matrix products.
     pub flops: u128,
+    /// Those of them that no plan can leave out: none that a causal mask hides.
+    pub least_flops: u128,
     /// How much it counts where one plan is wanted for all workloads; 1 unless the definition says otherwise.
     pub weight: f64,
     /// Name of its control; where it has none, of the case that ratios are relative to.
@@ -55,17 +57,19 @@ impl WorkloadData {
     /// Operations per call from which rates in GFLOP/s follow; `None` where values are no time in ns, or there are no
     /// matrix products.
     #[must_use]
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "far below 2^53, or rounded in its last digits"
-    )]
     pub fn rated_flops(&self, unit: &str) -> Option<f64> {
-        Some(self.flops as f64).filter(|flops| unit == NANOSECONDS && *flops > 0.0)
+        in_nanoseconds(self.flops, unit)
+    }
+
+    /// Those of them that no plan can leave out: shares of the peak count nothing else.
+    #[must_use]
+    pub fn least_flops(&self, unit: &str) -> Option<f64> {
+        in_nanoseconds(self.least_flops, unit)
     }
 
     /// Marks the pairs whose probe can't be true.
     pub(crate) fn mark_disturbed(&mut self, unit: &str) {
-        let Some(flops) = self.rated_flops(unit) else {
+        let Some(flops) = self.least_flops(unit) else {
             return;
         };
         let paired = self.paired;
@@ -85,6 +89,14 @@ impl WorkloadData {
             .collect();
         stats::order::median(&probes)
     }
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "far below 2^53, or rounded in its last digits"
+)]
+fn in_nanoseconds(flops: u128, unit: &str) -> Option<f64> {
+    Some(flops as f64).filter(|flops| unit == NANOSECONDS && *flops > 0.0)
 }
 
 /// A cohort as the analyzer sees it.

@@ -35,6 +35,7 @@ pub mod page;
 mod places;
 pub mod plot;
 pub mod report;
+pub mod roofline;
 mod rounds;
 pub mod rows;
 pub mod setup;

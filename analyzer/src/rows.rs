@@ -8,6 +8,7 @@ use crate::across::across;
 use crate::analysis::{
     Analysis, CaseRow, Ceiling, Coverage, Drift, FailureRow, Noise, RefusedRow, ScreenedRow, Unestimated, WorkloadRow,
 };
+use crate::analyze::Known;
 use crate::ceiling::ceiling;
 use crate::dataset::{CaseData, Dataset, Objective, Outcome, Pair, Setup, WorkloadData};
 use crate::drift::drift;
@@ -16,17 +17,28 @@ use crate::evaluate::{
     LEVEL, estimates, figure, no_judge, normalised_median, ratio_to_control, ratios_by_round, resampling,
 };
 use crate::places::places;
+use crate::roofline;
 use crate::winner::{RESAMPLES, winner};
 
-/// Evaluates a dataset.
+/// Evaluates a dataset, of whose target nothing is known beside it.
 ///
 /// Errors: only a bug, since the dataset was checked when it was collected.
 pub fn evaluate(dataset: &Dataset) -> Result<Analysis, AnalyzeError> {
-    let workloads = dataset
+    evaluate_with(dataset, &Known::default())
+}
+
+/// The same with what is known of its target.
+///
+/// Errors: those of [`evaluate`].
+pub fn evaluate_with(dataset: &Dataset, known: &Known<'_>) -> Result<Analysis, AnalyzeError> {
+    let mut workloads = dataset
         .workloads
         .iter()
         .map(|workload| workload_row(workload, &dataset.setup))
         .collect::<Result<Vec<WorkloadRow>, AnalyzeError>>()?;
+    for (row, data) in workloads.iter_mut().zip(&dataset.workloads) {
+        roofline::add(row, data, &dataset.setup, known);
+    }
     let weights: Vec<f64> = dataset.workloads.iter().map(|workload| workload.weight).collect();
     Ok(Analysis {
         format: Analysis::FORMAT,
@@ -79,6 +91,7 @@ fn workload_row(workload: &WorkloadData, setup: &Setup) -> Result<WorkloadRow, A
         ceiling: workload.varies.then(|| overall_ceiling(workload, seed)),
         drift,
         winner: winner(workload, &cases, seed)?,
+        roofline: None,
         estimates: estimates(workload, setup, control_value)?,
         unestimated: unestimated(&workload.cases),
         failures: failures(&workload.cases),
@@ -139,8 +152,9 @@ fn case_row(
     let number = |pair: &Pair| objective.shown(pair.case);
     let value = median(&case.pairs.iter().map(number).collect::<Vec<f64>>());
     let flops = workload.rated_flops(&objective.unit);
+    let least = workload.least_flops(&objective.unit);
     let shares: Option<Vec<f64>> =
-        flops.and_then(|flops| case.undisturbed().map(|pair| pair.share_of_peak(flops)).collect());
+        least.and_then(|flops| case.undisturbed().map(|pair| pair.share_of_peak(flops)).collect());
     Ok(CaseRow {
         name: case.name.clone(),
         family: case.family.clone(),
@@ -169,6 +183,7 @@ fn case_row(
         // Operations per nanosecond are 10^9 per second.
         gflops: flops.zip(value).map(|(flops, value)| flops / value),
         share_of_peak: shares.and_then(|shares| median(&shares)),
+        share_of_limit: None,
         error: case.error,
         phases: case.phases.clone(),
         other: case.other.clone(),

@@ -5,11 +5,10 @@ use std::fmt::Write as _;
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 
 use crate::analysis::{Analysis, Judgement, WorkloadRow};
-use crate::dataset::Setup;
 use crate::format::{counted, filled, one_line, or_dash, percent, ratio_with_interval, significant};
 use crate::report::{
     achieves, class_lines, consent_lines, correlation, coverage_lines, disturbed_line, drift_lines, front_lines,
-    inversions, origin_line, ratio_line, role, title, together_lines, verdict,
+    inversions, limit_lines, origin_line, ratio_line, role, title, together_lines, verdict,
 };
 
 /// Columns of a terminal that everything fits into.
@@ -40,7 +39,7 @@ pub fn render(analysis: &Analysis) -> String {
             wrapped(&mut out, "by whom: ", &origin);
         }
         best(&mut out, analysis, workload);
-        answer(&mut out, &analysis.setup, workload);
+        answer(&mut out, analysis, workload);
         estimates(&mut out, workload);
         failures(&mut out, workload);
         out.push('\n');
@@ -139,7 +138,8 @@ fn best(out: &mut String, analysis: &Analysis, workload: &WorkloadRow) {
     }
 }
 
-fn answer(out: &mut String, setup: &Setup, workload: &WorkloadRow) {
+fn answer(out: &mut String, analysis: &Analysis, workload: &WorkloadRow) {
+    let setup = &analysis.setup;
     let Some(winner) = &workload.winner else {
         wrapped(
             out,
@@ -180,6 +180,7 @@ fn answer(out: &mut String, setup: &Setup, workload: &WorkloadRow) {
         "winner: ",
         &std::iter::once(first).chain(lines).collect::<Vec<String>>().join(" "),
     );
+    wrapped(out, "limit: ", &limit_lines(analysis, workload, one_line).join(" "));
 }
 
 fn estimates(out: &mut String, workload: &WorkloadRow) {

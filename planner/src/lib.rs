@@ -24,4 +24,4 @@ pub use rules::Rules;
 pub use select::{Chosen, Refused, SelectError, SelectedWorkload, Selection, select};
 pub use space::{Assignment, Constraint, Domain, Parameter, Space};
 pub use value::{Attributes, Value};
-pub use workload::{AttentionExtents, Elementwise, GemmExtents, Operation, OperationKind, Workload};
+pub use workload::{AttentionExtents, Elementwise, GemmExtents, Operation, OperationKind, Workload, seen};

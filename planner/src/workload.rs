@@ -37,9 +37,31 @@ impl AttentionExtents {
     /// a plan leaves out is the plan's affair.
     #[must_use]
     pub fn multiplications(&self) -> u128 {
-        let scores = u128::from(self.heads) * u128::from(self.queries) * u128::from(self.keys);
-        scores * (u128::from(self.width) + u128::from(self.value_width))
+        self.of_keys(u128::from(self.queries) * u128::from(self.keys))
     }
+
+    /// Those that no plan can leave out: of a causal mask the keys that a query sees.
+    #[must_use]
+    pub fn least_multiplications(&self) -> u128 {
+        self.of_keys(seen(self.queries, self.keys, self.causal))
+    }
+
+    /// Multiplications where all queries of one head see so many keys together.
+    fn of_keys(&self, keys: u128) -> u128 {
+        u128::from(self.heads) * keys * (u128::from(self.width) + u128::from(self.value_width))
+    }
+}
+
+/// Keys that so many queries see, summed over these: all of them, or of query `i` the keys `0..=i`.
+#[must_use]
+pub fn seen(queries: u64, keys: u64, causal: bool) -> u128 {
+    let (all, keys) = (u128::from(queries), u128::from(keys));
+    if !causal {
+        return all * keys;
+    }
+    // 1, 2, ... up to all keys, then all of them.
+    let rising = all.min(keys);
+    rising * (rising + 1) / 2 + (all - rising) * keys
 }
 
 /// An element-wise function.
@@ -120,10 +142,59 @@ impl Workload {
     /// addition count as two). Element-wise steps are not counted, as in every figure that this project compares with.
     #[must_use]
     pub fn flops(&self) -> u128 {
+        self.flops_with(|attention| attention.multiplications())
+    }
+
+    /// Those of them that no plan can leave out: products with keys that a causal mask hides are none.
+    #[must_use]
+    pub fn least_flops(&self) -> u128 {
+        self.flops_with(|attention| attention.least_multiplications())
+    }
+
+    fn flops_with(&self, of_attention: impl Fn(AttentionExtents) -> u128) -> u128 {
         let products = self
             .gemms()
             .map(|(_, e)| u128::from(e.rows) * u128::from(e.inner) * u128::from(e.columns));
-        let attentions = self.attentions().map(|(_, e)| e.multiplications());
+        let attentions = self.attentions().map(|(_, e)| of_attention(e));
         2 * products.chain(attentions).sum::<u128>()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn queries_see_keys_up_to_their_own() {
+        assert_eq!((seen(4, 3, false), seen(4, 3, true), seen(3, 4, true)), (12, 9, 6));
+        let by_hand = |queries: u64, keys: u64| (0..queries).map(|row| u128::from((row + 1).min(keys))).sum::<u128>();
+        for (queries, keys) in [(1, 1), (1, 9), (9, 1), (7, 7), (12, 5), (5, 12)] {
+            assert_eq!(seen(queries, keys, true), by_hand(queries, keys), "{queries} {keys}");
+        }
+    }
+
+    #[test]
+    fn a_mask_takes_only_products_that_plans_may_leave_out() {
+        let of = |causal| {
+            let extents = AttentionExtents {
+                heads: 2,
+                kv_heads: 1,
+                queries: 3,
+                keys: 3,
+                width: 4,
+                value_width: 5,
+                causal,
+            };
+            let operation = Operation {
+                name: "attention".to_owned(),
+                kind: OperationKind::Attention(extents),
+            };
+            let workload = Workload {
+                name: "it".to_owned(),
+                operations: vec![operation],
+            };
+            (workload.flops(), workload.least_flops())
+        };
+        assert_eq!((of(false), of(true)), ((324, 324), (324, 216)));
     }
 }

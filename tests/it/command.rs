@@ -54,6 +54,8 @@ fn a_matrix_product_goes_from_definition_to_report() {
         !report.contains(" 0 GFLOP/s") && report.contains("ns"),
         "no rate of no operations"
     );
+    let unknown = "(roofline): not known, since neither its operations nor what its machine gives at most is told.";
+    assert!(report.contains(unknown), "{report}");
     assert!(processes_of(bench.root()).is_empty());
 
     // A command multiplies no matrices that anybody knows of.

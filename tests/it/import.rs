@@ -31,6 +31,8 @@ fn an_import_is_analysed_and_never_continued() {
         "{report}"
     );
     assert!(report.contains("RuntimeFailedConfig"), "{report}");
+    let unknown = "(roofline): not known, since an imported file does not say what its machine gives at most.";
+    assert!(report.contains(unknown), "{report}");
     let page = fs_err::read_to_string(bench.path("reports/cache/report.html")).unwrap();
     assert!(page.contains("nothing was measured on this machine"));
     let status = bench.json(&["status", "cohorts/cache", "--format", "json"]);

@@ -55,7 +55,13 @@ fn a_sweep_has_cycles_rejections_and_refusals() {
         assert!(all.contains(word), "`{word}` is not in\n{all}");
     }
     let report = fs_err::read_to_string(bench.path("reports/small/report.md")).unwrap();
-    for word in ["value-width", "host-move", "conversions (derived)"] {
+    for word in [
+        "value-width",
+        "host-move",
+        "conversions (derived)",
+        "6144 FLOP/cycle (published: 6 clusters, each 1024 FLOP in a cycle)",
+        "nothing is known of bytes that every plan must move",
+    ] {
         assert!(report.contains(word), "`{word}` is not in\n{report}");
     }
 }

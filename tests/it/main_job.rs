@@ -26,6 +26,23 @@ fn a_sweep_goes_from_definition_to_report_and_a_second_one_does_nothing() {
     for file in files {
         assert!(bench.path("reports/quick").join(file).is_file(), "{file}");
     }
+    // The limit of the time, of operations and of each level of the memory, beside what the two cases reach.
+    let text = fs_err::read_to_string(bench.path("reports/quick/statistics.json")).unwrap();
+    let statistics: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let roofline = &statistics["workloads"][0]["roofline"];
+    let limits = roofline["limits"].as_array().unwrap();
+    let resources: Vec<&str> = limits.iter().map(|limit| limit["resource"].as_str().unwrap()).collect();
+    assert_eq!(resources, ["operations", "L1 from L2", "L2 from L3", "L3 from DRAM"]);
+    let least = limits.iter().map(|limit| limit["least"].as_f64().unwrap());
+    assert_eq!(Some(least.fold(0.0, f64::max)), roofline["least"].as_f64());
+    assert!(
+        limits
+            .iter()
+            .all(|limit| limit["label"] == "measured" && limit["rate"].as_f64() > Some(0.0))
+    );
+    assert_eq!(limits[0]["amount"], 2.0 * 145.0 * 192.0 * 208.0);
+    let report = fs_err::read_to_string(bench.path("reports/quick/report.md")).unwrap();
+    assert!(report.contains("(roofline): no plan takes less than"), "{report}");
     let status = bench.json(&["status", "cohorts/quick", "--format", "json"]);
     assert_eq!(status["rounds_left"], 0);
     assert_eq!(status["builds_left"], 0);

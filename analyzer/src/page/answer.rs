@@ -7,9 +7,10 @@ use planner::select::plan_to_toml;
 
 use super::escape::{lines, shell, text};
 use super::html::Input;
+use super::models::table;
 use crate::analysis::{Analysis, CaseRow, Winner, WorkloadRow};
 use crate::format::{UNDEFINED, counted, or_dash, percent, significant};
-use crate::report::{achieves, role, times_as_fast, verdict};
+use crate::report::{achieves, limit_lines, limit_table, role, times_as_fast, verdict};
 
 /// Beyond so many characters a line is folded.
 const LONG: usize = 320;
@@ -50,7 +51,14 @@ pub(crate) fn answer(out: &mut String, input: &Input<'_>, workload: &WorkloadRow
     for line in verdict(&analysis.setup, workload, winner, str::to_owned, usize::MAX) {
         let _ = write!(out, "<li>{}</li>", folded(&line));
     }
-    let _ = write!(out, "<li>Chosen because: {}</li></ul>", folded(&case.because));
+    let limits = limit_lines(analysis, workload, str::to_owned).join(" ");
+    let _ = write!(
+        out,
+        "<li>{}</li><li>Chosen because: {}</li></ul>",
+        text(&limits),
+        folded(&case.because)
+    );
+    limit_rows(out, analysis, workload);
     repeat(out, input, workload, case);
 }
 
@@ -135,8 +143,8 @@ fn figures(out: &mut String, analysis: &Analysis, workload: &WorkloadRow, winner
     if let Some(rate) = case.gflops {
         all.push(("rate", with_unit(significant(rate, 4), "GFLOP/s"), "derived"));
     }
-    if let Some(share) = case.share_of_peak {
-        all.push(("of the peak probed beside it", percent(share), "derived"));
+    if let Some(share) = case.share_of_limit {
+        all.push(("of the limit (roofline)", percent(share), "derived"));
     }
     if let Some(noise) = workload.noise {
         let range = format!("{:.3} to {:.3}", noise.q05, noise.q95);
@@ -154,6 +162,20 @@ fn figures(out: &mut String, analysis: &Analysis, workload: &WorkloadRow, winner
         let _ = write!(out, "<div><dt>{name}</dt><dd>{figure}</dd><small>{label}</small></div>");
     }
     out.push_str("</dl>");
+}
+
+/// What no plan can beat, resource by resource.
+fn limit_rows(out: &mut String, analysis: &Analysis, workload: &WorkloadRow) {
+    let Some((heads, rows)) = limit_table(analysis, workload, text) else {
+        return;
+    };
+    let heads: Vec<_> = heads
+        .iter()
+        .map(|(head, label, numeric)| (head.as_str(), *label, *numeric))
+        .collect();
+    out.push_str("<details><summary>The limits, level by level</summary>");
+    table(out, &heads, &rows);
+    out.push_str("</details>");
 }
 
 /// A line of text; a long one shows its beginning and opens.

@@ -43,7 +43,8 @@ fn silent(workload: &WorkloadRow) -> Vec<String> {
     workload.unestimated.iter().map(Unestimated::words).collect()
 }
 
-fn table(out: &mut String, heads: &[Head<'_>], rows: &[Vec<String>]) {
+/// A table of text that is HTML already.
+pub(crate) fn table(out: &mut String, heads: &[Head<'_>], rows: &[Vec<String>]) {
     let class = |numeric: bool| if numeric { " class=\"n\"" } else { "" };
     out.push_str("<div class=\"scroll\"><table class=\"plain models\"><thead><tr>");
     for (head, label, numeric) in heads {

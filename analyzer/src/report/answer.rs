@@ -2,10 +2,11 @@
 
 use std::fmt::Write as _;
 
+use super::limits::{limit_lines, limit_table};
 use super::words::{achieves, times_as_fast};
 use crate::analysis::{Analysis, CaseRow, Winner, WorkloadRow};
 use crate::dataset::{Outcome, Setup};
-use crate::format::{counted, name, names, or_dash, percent, ratio_with_interval, significant};
+use crate::format::{counted, name, names, or_dash, percent, ratio_with_interval, significant, table};
 
 /// How many of those that tie are listed by simplicity.
 const SIMPLEST: usize = 5;
@@ -211,9 +212,20 @@ pub(crate) fn answer(out: &mut String, analysis: &Analysis, workload: &WorkloadR
     for line in verdict(&analysis.setup, workload, winner, name, NAMED) {
         let _ = writeln!(out, "- {line}");
     }
+    let _ = writeln!(out, "- {}", limit_lines(analysis, workload, name).join(" "));
     let _ = writeln!(out, "- Chosen because: {}", crate::format::markdown(&case.because));
     let _ = writeln!(out, "- Its plan:\n");
     let _ = writeln!(out, "  {}\n", code_block(&case.plan));
+    if let Some((heads, rows)) = limit_table(analysis, workload, name) {
+        let _ = writeln!(out, "What no plan can beat, and what these two make of it:\n");
+        let heads = heads.into_iter().map(|(head, label, _)| match label {
+            "" => head,
+            label => format!("{head} ({label})"),
+        });
+        let heads: Vec<String> = heads.collect();
+        let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
+        table(out, &heads, &rows);
+    }
 }
 
 fn figures(out: &mut String, analysis: &Analysis, workload: &WorkloadRow, case: &CaseRow) {
@@ -222,10 +234,7 @@ fn figures(out: &mut String, analysis: &Analysis, workload: &WorkloadRow, case: 
     let role = role(workload);
     // Without operations there is no rate.
     let rate = case.gflops.map_or_else(String::new, |rate| {
-        let share = case.share_of_peak.map_or_else(String::new, |share| {
-            format!(", {} of the peak probed beside it (derived)", percent(share))
-        });
-        format!(", {} GFLOP/s (derived){share}", significant(rate, 4))
+        format!(", {} GFLOP/s (derived)", significant(rate, 4))
     });
     let _ = writeln!(
         out,

@@ -50,8 +50,17 @@ static FIGURES: &[(&str, &str, &str)] = &[
     (
         "share of peak",
         "derived",
-        "median over pairs of (operations / time / peak probe beside that pair); pairs with a disturbed probe are left \
-         out; `-` when none is left",
+        "median over pairs of (operations / time / peak probe beside that pair), without operations that a causal mask hides; \
+         pairs with a disturbed probe are left out; `-` when none is left",
+    ),
+    (
+        "limit (roofline)",
+        "derived",
+        "the largest of the times that a resource alone needs for every plan (Williams, Waterman and Patterson 2009): \
+         operations of matrix products over the peak (measured beside the calls, or published); for each level of the memory \
+         the bytes of all operands, each read once, less all that caches may hold when a call begins, over what all workers \
+         read if each reads as much as one by itself (measured). What a case reaches of it: that time over its own median; of \
+         a probed peak the share of peak. What its busiest worker moves is modelled, at what one worker reads",
     ),
     (
         "disturbed probe",
@@ -216,6 +225,10 @@ static COLUMNS: &[(&str, &str)] = &[
     ("gflops", "operations / value in GFLOP/s (derived)"),
     ("share_of_peak", "share of the probed peak, from 0 to 1 (derived)"),
     (
+        "share_of_limit",
+        "least time that any plan needs (roofline) over its own, from 0 to 1 (derived)",
+    ),
+    (
         "disturbed_rounds",
         "rounds in which the control beside it took another time than usual (derived)",
     ),
@@ -251,6 +264,7 @@ pub fn figures(analysis: &Analysis) -> Vec<(&'static str, &'static str, String)>
         "noise" => any(&|workload| workload.noise.is_some()),
         "GFLOP/s" => any(&|workload| workload.cases.iter().any(|case| case.gflops.is_some())),
         "normalised value" | "share of peak" | "disturbed probe" => probed,
+        "limit (roofline)" => any(&|workload| workload.roofline.is_some()),
         "drift" => any(&|workload| workload.drift.is_some()),
         "single plan" => workloads.len() > 1,
         "combinations" => any(&|workload| workload.coverage.combinations.is_some()),
@@ -294,6 +308,7 @@ pub fn columns(analysis: &Analysis) -> Vec<&'static (&'static str, &'static str)
     let is_there = |column: &str| match column {
         "gflops" => any(&|case| case.gflops.is_some()),
         "share_of_peak" | "normalised_value" => probed,
+        "share_of_limit" => any(&|case| case.share_of_limit.is_some()),
         "max_absolute_error" | "tolerance" => any(&|case| case.error.is_some()),
         "disturbed_rounds" => analysis.workloads.iter().any(|workload| workload.drift.is_some()),
         _ => true,

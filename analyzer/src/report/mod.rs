@@ -4,6 +4,7 @@ mod answer;
 mod definitions;
 mod files;
 mod fronts;
+mod limits;
 mod lock;
 mod machine;
 mod markdown;
@@ -19,6 +20,7 @@ pub use summary::summary;
 
 pub(crate) use answer::{role, verdict};
 pub(crate) use fronts::front_lines;
+pub(crate) use limits::{limit_lines, limit_table};
 pub(crate) use machine::{class_lines, consent_lines, drift_lines, origin_line};
 pub(crate) use markdown::{coverage_lines, disturbed_line};
 pub(crate) use models::{correlation, inversions, notes};

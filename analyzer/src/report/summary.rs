@@ -102,6 +102,7 @@ fn fixed(analysis: &Analysis, workload: &WorkloadRow, case: &CaseRow, columns: &
         "direction" => if objective.larger_is_better { "higher" } else { "lower" }.to_owned(),
         "gflops" => number(case.gflops),
         "share_of_peak" => number(case.share_of_peak),
+        "share_of_limit" => number(case.share_of_limit),
         "disturbed_rounds" => measured(case.disturbed_rounds.len()),
         "max_absolute_error" => number(case.error.and_then(|error| error.max_absolute)),
         "tolerance" => number(case.error.map(|error| error.tolerance)),

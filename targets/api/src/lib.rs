@@ -9,6 +9,7 @@ pub mod command;
 pub mod constraints;
 pub mod estimate;
 pub mod kernels;
+pub mod limits;
 pub mod machine;
 pub mod measurement;
 pub mod network;
@@ -24,6 +25,7 @@ pub use command::{BuildFailure, BuildInfo, BuildUnit, Captured, CommandSpec, Sou
 pub use constraints::{Answer, Constraints, Finalist, Mapping, SearchReport, SearchStep, SearchWidth, Survival, Why};
 pub use estimate::{Estimate, Estimator, Moment, NoEstimate};
 pub use kernels::{Clock, KernelProfile, KernelSample};
+pub use limits::{Limit, Quantity};
 pub use machine::{Host, Machine, Tool, ToolSpec};
 pub use measurement::{Malformed, Measurement, NumericalError, Of, PeakProbe, Phase, Sample, Verdict};
 pub use network::{Facility, Level, OperandOrder, Price, Runs, Status, Support};

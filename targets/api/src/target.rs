@@ -12,6 +12,7 @@ use crate::command::{BuildFailure, BuildInfo, BuildUnit, Captured, CommandSpec, 
 use crate::constraints::Constraints;
 use crate::estimate::{Estimate, Estimator, NoEstimate};
 use crate::kernels::KernelProfile;
+use crate::limits::Limit;
 use crate::machine::{Host, Machine, Tool, ToolSpec};
 use crate::measurement::{Malformed, Measurement, Verdict};
 use crate::network::{Facility, Level, Support};
@@ -280,6 +281,12 @@ pub trait Configured: Rules + Send + Sync {
     /// How much each phase of a plan does; `None` where the target does not tell, or the plan is none of the workload's.
     fn amounts(&self, _workload: &Workload, _plan: &Plan) -> Option<PlanAmounts> {
         None
+    }
+
+    /// What bounds every plan of a workload, as far as the machine is known. A target whose peak is probed beside every call
+    /// ([`Measurement::probes`]) says nothing of operations. Default: nothing is known.
+    fn limits(&self, _workload: &Workload) -> Vec<Limit> {
+        Vec::new()
     }
 
     /// Input data and reference result, from a seed.

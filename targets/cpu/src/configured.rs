@@ -7,7 +7,7 @@ use planner::costs::CostTable as Families;
 use planner::{Assignment, Plan, Refusal, Rules, Workload};
 use target_api::{
     BuildFailure, BuildInfo, BuildUnit, Built, Captured, CommandSpec, Configured, Estimator, Exclusive, InputSet,
-    KernelProfile, Level, Malformed, Measurement, Objective, Pairing, PlanAmounts, RunRequest, SourceFile,
+    KernelProfile, Level, Limit, Malformed, Measurement, Objective, Pairing, PlanAmounts, RunRequest, SourceFile,
 };
 
 use crate::assembly;
@@ -26,6 +26,7 @@ use crate::compile::{FLAGS, compile_steps, harness_step};
 use crate::costs::samples::{clock, samples};
 use crate::costs::{CostTable, shipped};
 use crate::estimate::amounts::amounts;
+use crate::estimate::limits::limits;
 use crate::estimate::{Analytic, Constants, Hardware, Proxy};
 use crate::export::{exported, exported_attention};
 use crate::facts::{GemmContext, contexts};
@@ -62,6 +63,8 @@ pub struct Configuration {
     pub proxy: Proxy,
     /// The analytic model.
     pub analytic: Analytic,
+    /// Bytes of the largest cache, if the system tells them.
+    largest_cache: Option<f64>,
 }
 
 /// Why there is no model of a machine.
@@ -100,6 +103,7 @@ impl Configuration {
                 constants,
                 costs,
             },
+            largest_cache: report.largest_cache_bytes,
         })
     }
 
@@ -333,6 +337,11 @@ impl Configured for Configuration {
             clock_ghz: hardware.clock_ghz,
             phases,
         })
+    }
+
+    fn limits(&self, workload: &Workload) -> Vec<Limit> {
+        let threads = self.settings.threads;
+        limits(&self.analytic.hardware, self.largest_cache, threads, workload)
     }
 
     fn inputs(&self, workload: &Workload, seed: u64) -> Result<InputSet, Refusal> {

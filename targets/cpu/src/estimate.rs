@@ -5,6 +5,7 @@ pub mod analytic;
 pub mod constants;
 pub mod hardware;
 pub mod kernel;
+pub mod limits;
 pub mod proxy;
 pub mod reuse;
 pub mod shape;

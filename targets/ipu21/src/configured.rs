@@ -7,13 +7,13 @@ use planner::{Assignment, Attributes, Plan, Refusal, Rules, Space, Value, Worklo
 use target_api::unit_model::Simulated;
 use target_api::{
     BuildFailure, BuildInfo, BuildUnit, Captured, CommandSpec, Configured, Constraints, Estimate, Estimator, Exclusive,
-    Input, InputSet, KernelProfile, Level, Malformed, Measurement, NoEstimate, Objective, Pairing, Phase, RunRequest,
-    unit_model,
+    Input, InputSet, KernelProfile, Level, Limit, Malformed, Measurement, NoEstimate, Objective, Pairing, Phase,
+    Quantity, RunRequest, unit_model,
 };
 
 use crate::buildable::buildable;
 use crate::costs::CostTable;
-use crate::device::TILES;
+use crate::device::{TILE_FLOPS, TILES};
 use crate::estimate::{CompactModel, ExpandedModel, placed, placed_again};
 use crate::legal::{OperandBytes, derived_width};
 use crate::options::IpuOptions;
@@ -193,6 +193,17 @@ impl Configured for Configuration {
 
     fn estimators(&self) -> Vec<&dyn Estimator> {
         vec![&self.compact, &self.expanded, &self.shared]
+    }
+
+    fn limits(&self, workload: &Workload) -> Vec<Limit> {
+        vec![Limit {
+            resource: "operations".to_owned(),
+            quantity: Quantity::Operations,
+            amount: workload.least_flops() as f64,
+            rate: (TILES * TILE_FLOPS) as f64,
+            label: "published",
+            about: format!("{TILES} tiles, each {TILE_FLOPS} FLOP in a cycle"),
+        }]
     }
 
     fn costs(&self) -> Option<Families> {

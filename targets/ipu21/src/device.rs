@@ -2,6 +2,8 @@
 
 /// Tiles of the array.
 pub const TILES: usize = 1472;
+/// Operations of a tile's matrix unit in one cycle, in F16: 64 multiply-adds.
+pub const TILE_FLOPS: usize = 128;
 /// Columns of one coefficient panel, and its depth: one pass of the matrix unit takes a 16 x 16 panel.
 pub const PANEL: usize = 16;
 /// Rows of one block in which rows are dealt out: two F16 elements are one exchange word.

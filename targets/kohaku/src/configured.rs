@@ -7,7 +7,7 @@ use planner::{Assignment, Attributes, Plan, Refusal, Rules, Space, Value, Worklo
 use target_api::unit_model::Simulated;
 use target_api::{
     BuildFailure, BuildInfo, BuildUnit, Captured, CommandSpec, Configured, Estimator, Exclusive, Facility, Input,
-    InputSet, Level, Malformed, Measurement, Objective, Pairing, Phase, RunRequest, Support, unit_model,
+    InputSet, Level, Limit, Malformed, Measurement, Objective, Pairing, Phase, RunRequest, Support, unit_model,
 };
 
 use crate::compile::{Compiled, compile};
@@ -183,6 +183,10 @@ impl Configured for Configuration {
 
     fn estimators(&self) -> Vec<&dyn Estimator> {
         vec![&self.published, &self.real_span, &self.bound]
+    }
+
+    fn limits(&self, workload: &Workload) -> Vec<Limit> {
+        vec![self.bound.limit(workload)]
     }
 
     fn inputs(&self, workload: &Workload, seed: u64) -> Result<InputSet, Refusal> {

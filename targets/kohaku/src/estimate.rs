@@ -1,7 +1,7 @@
 //! Estimates of moment `plan`.
 
 use planner::{Plan, Workload};
-use target_api::{Estimate, Estimator, Moment, NoEstimate};
+use target_api::{Estimate, Estimator, Limit, Moment, NoEstimate, Quantity};
 
 use crate::compile::compile;
 use crate::configured::typed;
@@ -76,11 +76,27 @@ impl Estimator for Bound {
     }
 
     fn about(&self) -> &'static str {
-        "multiplications of the workload over 512 per cycle and cluster: a lower bound"
+        "multiplications of the workload that no mask hides over 512 per cycle and cluster: a lower bound"
     }
 
     fn estimate(&self, workload: &Workload, _: &Plan) -> Result<Estimate, NoEstimate> {
-        let rate = (CLUSTER_MACS * self.machine.clusters) as f64;
-        Ok(estimate(self.name(), &[], workload.flops() as f64 / 2.0 / rate))
+        let limit = self.limit(workload);
+        Ok(estimate(self.name(), &[], limit.amount / limit.rate))
+    }
+}
+
+impl Bound {
+    /// The same as amount and rate, in operations per cycle.
+    pub(crate) fn limit(&self, workload: &Workload) -> Limit {
+        let clusters = self.machine.clusters;
+        let each = 2 * CLUSTER_MACS;
+        Limit {
+            resource: "operations".to_owned(),
+            quantity: Quantity::Operations,
+            amount: workload.least_flops() as f64,
+            rate: (each * clusters) as f64,
+            label: "published",
+            about: format!("{clusters} clusters, each {each} FLOP in a cycle"),
+        }
     }
 }

@@ -34,13 +34,7 @@ impl Extents {
     /// Keys that the queries of one head see, summed over these.
     #[must_use]
     pub fn visible(&self) -> f64 {
-        let (queries, keys) = (f64::from(self.queries), f64::from(self.keys));
-        if !self.causal {
-            return queries * keys;
-        }
-        // 1, 2, ... up to all keys, then all of them.
-        let rising = queries.min(keys);
-        rising * (rising + 1.0) / 2.0 + (queries - rising) * keys
+        planner::seen(u64::from(self.queries), u64::from(self.keys), self.causal) as f64
     }
 }
 
