@@ -172,7 +172,8 @@ pub struct Winner {
     /// The case and its ties, the simplest first: by the number of attributes that differ from the control's plan, then by
     /// the length of the canonical text, then by ratio.
     pub simplest_first: Vec<Member>,
-    /// Share of resamples of every case's pairs in which another case comes out as the best.
+    /// Share of resamples of every case's pairs in which another case comes out as the best; `null` where one that can win has
+    /// a single pair, unless values do not vary.
     pub flip_rate: Option<f64>,
     /// Cases that can't be told from anything and may be better or worse: those with a single pair, and where no case has
     /// two, so that nothing is known of the noise, all with too few for an interval.
@@ -188,10 +189,18 @@ pub struct Winner {
 pub struct Noise {
     /// The control's own median ratio: 1 but for noise.
     pub ratio: Figure,
-    /// 5 % quantile of its single ratios.
-    pub q05: f64,
-    /// 95 % quantile of its single ratios.
-    pub q95: f64,
+    /// 5 % quantile of its single ratios; `null` for a single pair, which shows no noise.
+    pub q05: Option<f64>,
+    /// 95 % quantile of its single ratios; `null` likewise.
+    pub q95: Option<f64>,
+}
+
+impl Noise {
+    /// The 5 % and 95 % quantiles, where it has both.
+    #[must_use]
+    pub fn range(&self) -> Option<(f64, f64)> {
+        self.q05.zip(self.q95)
+    }
 }
 
 /// One workload.

@@ -128,6 +128,7 @@ pub(crate) fn judge(
             .collect(),
         winner_flip_rate: flip_rate(
             samples.iter().map(|sample| (&sample.ranked, sample.draws.as_slice())),
+            terms.varies,
             plan,
         )?,
         bias: median_ratio(&told, &normalised).filter(|_| terms.with_bias),
@@ -191,9 +192,11 @@ fn cross_fitted(samples: &[Sample], predicted: &[f64], terms: &Terms<'_>) -> Res
 
 /// How often resampling each case's own measurements changes the best case. Only those are drawn that can win: whose
 /// interval reaches the upper end of the best one's (the others are out by a wide margin), or, where one of the two has no
-/// interval, whose least measurement reaches the best one's largest. `None` without cases.
+/// interval, whose least measurement reaches the best one's largest. `None` without cases, and where values vary and one of
+/// those was measured once: drawing a single value again and again says nothing.
 pub(crate) fn flip_rate<'a>(
     cases: impl Iterator<Item = (&'a Figure, &'a [f64])> + Clone,
+    varies: bool,
     plan: Bootstrap,
 ) -> Result<Option<f64>, Fault> {
     let Some((best, draws)) = cases.clone().min_by(|a, b| a.0.median.total_cmp(&b.0.median)) else {
@@ -204,15 +207,15 @@ pub(crate) fn flip_rate<'a>(
         (Some(lower), Some(upper)) => lower <= upper,
         _ => draws.iter().any(|draw| *draw <= largest),
     };
-    let contenders: Vec<&[f64]> = cases
-        .filter(|(figure, draws)| can_win(figure, draws))
-        .map(|(_, draws)| draws)
-        .collect();
+    let contenders: Vec<(&Figure, &[f64])> = cases.filter(|(figure, draws)| can_win(figure, draws)).collect();
+    let is_single = |figure: &Figure| !figure.is_exact() && figure.samples < 2;
+    if varies && contenders.iter().any(|(figure, _)| is_single(figure)) {
+        return Ok(None);
+    }
+    let contenders: Vec<&[f64]> = contenders.into_iter().map(|(_, draws)| draws).collect();
     // Ties aside, what does not vary comes out the same each time.
-    let varies = contenders
-        .iter()
-        .any(|draws| draws.iter().any(|draw| draw.total_cmp(&draws[0]).is_ne()));
-    if !varies {
+    let differ = |draws: &&[f64]| draws.iter().any(|draw| draw.total_cmp(&draws[0]).is_ne());
+    if !contenders.iter().any(differ) {
         return Ok(Some(0.0));
     }
     Ok(flips(&contenders, plan)?.map(|found| found.rate))

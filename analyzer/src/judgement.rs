@@ -116,7 +116,8 @@ pub struct Judgement {
     /// Regret and hit rate of several budgets.
     pub at_k: Vec<AtK>,
     /// Share of resamples (of each sample's own measurements) in which another sample comes out as the best: how far the
-    /// best, and with it every regret, is a matter of noise. 0 where values do not vary.
+    /// best, and with it every regret, is a matter of noise. 0 where values do not vary; `null` where they do and one that
+    /// can win was measured once.
     pub winner_flip_rate: Option<f64>,
     /// Median of predicted / normalised measured value; `null` for units other than the objective's.
     pub bias: Option<f64>,

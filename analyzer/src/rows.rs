@@ -207,8 +207,12 @@ fn noise(workload: &WorkloadData) -> Result<Option<Noise>, AnalyzeError> {
         statistic: "the noise".to_owned(),
         source: source.into(),
     })?;
-    let ends = quantile(&ratios, 0.05).zip(quantile(&ratios, 0.95));
-    Ok(ratio.zip(ends).map(|(ratio, (q05, q95))| Noise { ratio, q05, q95 }))
+    let end = |p: f64| quantile(&ratios, p).filter(|_| ratios.len() > 1);
+    Ok(ratio.map(|ratio| Noise {
+        ratio,
+        q05: end(0.05),
+        q95: end(0.95),
+    }))
 }
 
 fn failures(cases: &[CaseData]) -> Vec<FailureRow> {

@@ -55,7 +55,7 @@ pub(crate) fn winner(workload: &WorkloadData, rows: &[CaseRow], seed: u64) -> Re
         .map(|(index, _, ratio)| (ratio, if ratio.is_exact() { vec![1.0] } else { draws(*index) }))
         .collect();
     let drawn = drawn.iter().map(|(ratio, draws)| (*ratio, draws.as_slice()));
-    let flip_rate = flip_rate(drawn, resampling(seed)).map_err(|source| failed(workload, source))?;
+    let flip_rate = flip_rate(drawn, workload.varies, resampling(seed)).map_err(|source| failed(workload, source))?;
     let mut confirmed = Vec::new();
     let mut confirming = Vec::new();
     for (row, case) in rows.iter().zip(&workload.cases) {

@@ -306,3 +306,43 @@ fn values_that_vary_without_a_control_beside_them() {
     assert!(judged.cross_fitted_regret.is_some());
     assert!(markdown(&analysis).contains("no control beside the case"));
 }
+
+#[test]
+fn one_pair_shows_no_noise_and_flips_nothing() {
+    let counted = |pairs: usize| {
+        let mut it = Fixture::new(&[("mlp", "row-major")]);
+        for (name, ratio) in [("row-major", 1.0), ("up-00", 0.9), ("up-01", 0.91)] {
+            it.case("mlp", name, name, &[("model", ratio, "score")]);
+            it.built(name, 1);
+            for round in 0..u32::try_from(pairs).unwrap() {
+                let noise = 1.0 + 0.03 * f64::from(round % 3);
+                it.round(name, 1, round, &[(1e6 * ratio * noise, 1e6, 400.0)]);
+            }
+        }
+        it.analysis()
+    };
+    let one = counted(1);
+    let workload = &one.workloads[0];
+    let noise = workload.noise.unwrap();
+    assert_eq!((noise.q05, noise.q95, noise.ratio.samples), (None, None, 1));
+    assert_eq!(workload.winner.as_ref().unwrap().flip_rate, None);
+    assert_eq!(workload.estimates[0].whole.winner_flip_rate, None);
+    let report = markdown(&one);
+    assert!(
+        report.contains("- The control was called once beside itself: one pair shows no noise.")
+            && !report.contains("- Noise"),
+        "{report}"
+    );
+    let two = counted(2);
+    let workload = &two.workloads[0];
+    assert!(workload.noise.unwrap().range().is_some());
+    assert!(
+        workload
+            .winner
+            .as_ref()
+            .unwrap()
+            .flip_rate
+            .is_some_and(|rate| rate > 0.0)
+    );
+    assert!(markdown(&two).contains("- Noise (measured)"));
+}

@@ -147,7 +147,7 @@ fn figures(out: &mut String, analysis: &Analysis, workload: &WorkloadRow, winner
         all.push(("of the limit (roofline)", percent(share), "derived"));
     }
     if let Some(noise) = workload.noise {
-        let range = format!("{:.3} to {:.3}", noise.q05, noise.q95);
+        let range = or_dash(noise.range(), |(low, high)| format!("{low:.3} to {high:.3}"));
         all.push(("control against itself, 90 % of pairs", range, origin));
     }
     if winner.case != workload.control && workload.varies && analysis.setup.imported.is_none() {

@@ -272,7 +272,7 @@ fn workload_data(analysis: &Analysis, workload: &WorkloadRow, first: usize, one:
         varies: workload.varies,
         noise: workload
             .noise
-            .and_then(|noise| Some([short(Some(noise.q05))?, short(Some(noise.q95))?])),
+            .and_then(|noise| Some([short(noise.q05)?, short(noise.q95)?])),
         estimates: estimates
             .map(|estimate| estimate_column(estimate, workload, &judged, &analysis.setup.objective, one))
             .collect(),

@@ -53,6 +53,9 @@ pub(crate) fn verdict(
             }
         }
     }
+    if workload.varies && workload.noise.is_some_and(|noise| noise.range().is_none()) {
+        lines.push("The control was called once beside itself: one pair shows no noise.".to_owned());
+    }
     if winner.ties.is_some() && workload.varies && !winner.ratio.is_exact() && winner.ratio.lower.is_none() {
         lines.push(format!(
             "{} are too few for an interval of its own: what ties follows from the noise of all cases together. More rounds \
@@ -253,13 +256,11 @@ fn figures(out: &mut String, analysis: &Analysis, workload: &WorkloadRow, case: 
             origin
         },
     );
-    if let Some(noise) = workload.noise {
+    if let Some((noise, (low, high))) = workload.noise.and_then(|noise| Some((noise, noise.range()?))) {
         let _ = writeln!(
             out,
-            "- Noise ({origin}): the control against itself gives {}, single pairs from {:.3} to {:.3} (5 % to 95 %)",
+            "- Noise ({origin}): the control against itself gives {}, single pairs from {low:.3} to {high:.3} (5 % to 95 %)",
             ratio_with_interval(noise.ratio),
-            noise.q05,
-            noise.q95
         );
     }
     if let Some(ceiling) = workload.ceiling.as_ref().filter(|_| workload.estimates.is_empty()) {

@@ -130,7 +130,8 @@ static FIGURES: &[(&str, &str, &str)] = &[
     (
         "best flips",
         "derived",
-        "share of resamples of every case's own pairs in which another sample comes out as the best",
+        "share of resamples of every case's own pairs in which another sample comes out as the best; `-` where one that can \
+         win has a single pair",
     ),
     (
         "line, log slope",
