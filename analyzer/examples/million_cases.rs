@@ -145,7 +145,6 @@ fn dataset(cases: usize) -> Dataset {
         },
         consents: Vec::new(),
         workloads: vec![WorkloadData {
-            apart: false,
             name: "example".to_owned(),
             extents: String::new(),
             flops: 1,

@@ -323,26 +323,6 @@ impl WorkloadRow {
         ranked
     }
 
-    /// Whether any case but confirmations is shown to be faster than the control: its interval lies wholly below 1, or,
-    /// where values do not vary, its ratio does. Where the winner was confirmed with enough pairs for an interval, these
-    /// decide: the rounds that chose it flatter it.
-    #[must_use]
-    pub fn shows_a_gain(&self) -> bool {
-        let bound = |figure: Figure| if self.varies { figure.upper } else { Some(figure.median) };
-        if let Some(bound) = self.confirmation().and_then(bound) {
-            return bound < 1.0;
-        }
-        self.best()
-            .into_iter()
-            .any(|(case, figure)| case.name != self.control && bound(figure).is_some_and(|bound| bound < 1.0))
-    }
-
-    /// What the confirmations of the winner gave together.
-    #[must_use]
-    pub fn confirmation(&self) -> Option<Figure> {
-        self.winner.as_ref().and_then(|winner| winner.confirmed_ratio)
-    }
-
     /// Pairs of all cases that count in nothing: why, how many of how many cases.
     #[must_use]
     pub fn left_out(&self) -> BTreeMap<&str, (usize, usize)> {

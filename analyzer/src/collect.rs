@@ -38,12 +38,12 @@ pub fn collect(manifest: &Manifest, additions: &[Addition], state: &State) -> Re
 /// Errors: those of [`collect`].
 pub fn collect_all(manifest: &Manifest, additions: &[Addition], state: &State) -> Result<Vec<Dataset>, AnalyzeError> {
     if state.unlike().is_empty() {
-        return Ok(vec![collect_one(manifest, additions, state, false)?]);
+        return Ok(vec![collect_one(manifest, additions, state)?]);
     }
     let frozen = std::iter::once(&[][..]);
     let classes = frozen.chain(state.unlike().iter().map(|class| class.differences));
     let mut all = classes
-        .map(|differences| collect_one(manifest, additions, &state.apart(differences), true))
+        .map(|differences| collect_one(manifest, additions, &state.apart(differences)))
         .collect::<Result<Vec<Dataset>, AnalyzeError>>()?;
     let told = classes_of(manifest, state, &all);
     for (number, dataset) in all.iter_mut().enumerate() {
@@ -57,12 +57,7 @@ pub fn collect_all(manifest: &Manifest, additions: &[Addition], state: &State) -
     Ok(all)
 }
 
-fn collect_one(
-    manifest: &Manifest,
-    additions: &[Addition],
-    state: &State,
-    apart: bool,
-) -> Result<Dataset, AnalyzeError> {
+fn collect_one(manifest: &Manifest, additions: &[Addition], state: &State) -> Result<Dataset, AnalyzeError> {
     let mut workloads = manifest
         .workloads
         .iter()
@@ -81,7 +76,6 @@ fn collect_one(
             .push(collect_case(case, chosen(case.source, additions), manifest)?);
     }
     for workload in &mut workloads {
-        workload.apart = apart;
         settle_pairing(workload, manifest.machine.class.contains_key(UNIT_MODEL))?;
         workload.mark_disturbed(&manifest.objective.1);
         same_units(workload)?;
@@ -161,7 +155,6 @@ fn empty_workload(manifest: &Manifest, entry: &WorkloadEntry, state: &State) -> 
         control: reference(entry, state),
         has_control: entry.control.is_some(),
         paired: true,
-        apart: false,
         varies: true,
         repeated: Repeated::Rounds,
         cases: Vec::new(),

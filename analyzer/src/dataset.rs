@@ -34,9 +34,6 @@ pub struct WorkloadData {
     /// Whether case and control were measured side by side. Otherwise every ratio is a value over the median of the
     /// control's own.
     pub paired: bool,
-    /// Whether some of its cases were measured on machines of another class, and are not here. Then the control may have been
-    /// measured beside cases only: its ratio is 1 all the same.
-    pub apart: bool,
     /// Whether values vary: some case, or the control beside the cases, has two values that differ, or nobody has looked
     /// (every case was measured once).
     pub varies: bool,

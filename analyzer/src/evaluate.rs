@@ -17,7 +17,7 @@ use stats::order::median;
 
 use crate::analysis::{EstimateRow, Figure};
 use crate::ceiling::Repeated;
-use crate::dataset::{CaseData, Pair, Prediction, Setup, WorkloadData};
+use crate::dataset::{CaseData, Outcome, Pair, Prediction, Setup, WorkloadData};
 use crate::error::AnalyzeError;
 use crate::judge::{Sample, Terms, judge};
 use crate::kinds::phases;
@@ -65,14 +65,16 @@ pub(crate) fn is_one(workload: &WorkloadData, case: &CaseData) -> bool {
 }
 
 /// The ratio by which a case is ranked: the median of its pairs, or exactly 1 for the control ([`is_one`]). `None` without
-/// pairs: of its own, or, where it is the control of what is compared [apart](WorkloadData::apart), of anything.
+/// pairs: of its own, or, for a control that was called beside the cases and did not fail as one, of any.
 pub(crate) fn ratio_to_control(
     workload: &WorkloadData,
     case: &CaseData,
 ) -> Result<Option<Figure>, stats::error::SampleError> {
     if is_one(workload, case) {
         let is_measured = |case: &CaseData| !case.pairs.is_empty();
-        let known = is_measured(case) || (workload.apart && workload.paired && workload.cases.iter().any(is_measured));
+        // What began and never ended may still come out right.
+        let stands = workload.paired && (!case.outcome.is_failure() || case.outcome == Outcome::Lost);
+        let known = is_measured(case) || (stands && workload.cases.iter().any(is_measured));
         return Ok(known.then_some(Figure::OF_CONTROL));
     }
     figure(&case.ratios())

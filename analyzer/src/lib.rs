@@ -39,6 +39,7 @@ pub mod roofline;
 mod rounds;
 pub mod rows;
 pub mod setup;
+mod standing;
 pub mod tables;
 mod usable;
 mod value;

@@ -10,6 +10,7 @@ use crate::report::{
     achieves, class_lines, consent_lines, correlation, coverage_lines, disturbed_line, drift_lines, front_lines,
     inversions, limit_lines, origin_line, ratio_line, role, title, together_lines, verdict,
 };
+use crate::standing::Standing;
 
 /// Columns of a terminal that everything fits into.
 pub const WIDTH: u16 = 80;
@@ -165,13 +166,25 @@ fn answer(out: &mut String, analysis: &Analysis, workload: &WorkloadRow) {
             }
         )
     };
-    if !workload.shows_a_gain() {
-        let _ = write!(
-            first,
-            " No case is shown to be {} than {}.",
-            objective.better(),
-            role(workload)
-        );
+    let (better, role) = (objective.better(), role(workload));
+    match workload.standing() {
+        None | Some(Standing::Winner) => {}
+        Some(Standing::ControlFailed(control)) => {
+            let failed = control.outcome.word();
+            let _ = write!(first, " No gain can be stated: {role} failed ({failed}).");
+        }
+        Some(Standing::Another(other, figure)) => {
+            let _ = write!(
+                first,
+                " It is not shown to be {better} than {role}; {} is: {}, {}.",
+                one_line(&other.name),
+                achieves(objective, figure, role, &objective.name),
+                counted(figure.samples, workload.counts())
+            );
+        }
+        Some(Standing::Control | Standing::Unconfirmed(_) | Standing::Nothing) => {
+            let _ = write!(first, " No case is shown to be {better} than {role}.");
+        }
     }
     let lines = verdict(setup, workload, winner, one_line, NAMED);
     out.push('\n');

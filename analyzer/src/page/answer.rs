@@ -10,7 +10,7 @@ use super::html::Input;
 use super::models::table;
 use crate::analysis::{Analysis, CaseRow, Winner, WorkloadRow};
 use crate::format::{UNDEFINED, counted, or_dash, percent, significant};
-use crate::report::{achieves, limit_lines, limit_table, role, times_as_fast, verdict};
+use crate::report::{Form, chosen_by, headline, limit_lines, limit_table, verdict};
 
 /// Beyond so many characters a line is folded.
 const LONG: usize = 320;
@@ -35,18 +35,17 @@ pub(crate) fn answer(out: &mut String, input: &Input<'_>, workload: &WorkloadRow
         );
         return;
     };
-    let _ = write!(
-        out,
-        "<p class=\"headline\">{}</p>",
-        headline(analysis, workload, winner)
-    );
+    let form = Form {
+        case: &case_link,
+        plain: &text,
+        strong: &|words| format!("<b>{words}</b>"),
+    };
+    let said = headline(analysis, workload, winner, &form);
+    let _ = write!(out, "<p class=\"headline\">{said}</p>");
     figures(out, analysis, workload, winner, case);
     out.push_str("<ul class=\"verdict\">");
-    if winner.confirmed_ratio.is_some() {
-        let objective = &analysis.setup.objective;
-        let said = text(&achieves(objective, winner.ratio, role(workload), &objective.name));
-        let pairs = counted(winner.ratio.samples, workload.counts());
-        let _ = write!(out, "<li>The rounds that chose it said {said} ({pairs}).</li>");
+    if let Some(line) = chosen_by(analysis, workload, winner) {
+        let _ = write!(out, "<li>{}</li>", text(&line));
     }
     for line in verdict(&analysis.setup, workload, winner, str::to_owned, usize::MAX) {
         let _ = write!(out, "<li>{}</li>", folded(&line));
@@ -60,53 +59,6 @@ pub(crate) fn answer(out: &mut String, input: &Input<'_>, workload: &WorkloadRow
     );
     limit_rows(out, analysis, workload);
     repeat(out, input, workload, case);
-}
-
-fn headline(analysis: &Analysis, workload: &WorkloadRow, winner: &Winner) -> String {
-    let (case, control) = (case_link(&winner.case), case_link(&workload.control));
-    let objective = &analysis.setup.objective;
-    let (role, better) = (role(workload), objective.better());
-    let achieves = |ratio| text(&achieves(objective, ratio, role, &objective.name));
-    if winner.case == workload.control {
-        let verb = if workload.has_control { "Keep" } else { "Take" };
-        return format!("{verb} {role}, {control}: no case is shown to be {better}.");
-    }
-    if let Some(confirmed) = winner.confirmed_ratio.filter(|_| !workload.shows_a_gain()) {
-        return format!(
-            "No gain over {role}, {control}, is confirmed. The best median is that of {case}: {} ({} of confirmation); \
-             the rounds that chose it said {} ({}).",
-            achieves(confirmed),
-            counted(confirmed.samples, workload.counts()),
-            achieves(winner.ratio),
-            counted(winner.ratio.samples, workload.counts())
-        );
-    }
-    if !workload.shows_a_gain() {
-        return format!(
-            "No case is shown to be {better} than {role}, {control}. The best median is that of {case}: {} ({}).",
-            achieves(winner.ratio),
-            counted(winner.ratio.samples, workload.counts())
-        );
-    }
-    let (ratio, confirmed) = match winner.confirmed_ratio {
-        Some(ratio) => (ratio, " of confirmation"),
-        None => (winner.ratio, ""),
-    };
-    let said = if workload.varies {
-        let pairs = counted(ratio.samples, workload.counts());
-        format!("{} ({pairs}{confirmed})", achieves(ratio))
-    } else if objective.larger_is_better {
-        let times = significant(1.0 / ratio.median, 4);
-        format!("{times} times {role}’s {} (values do not vary)", text(&objective.name))
-    } else {
-        let ratio = significant(ratio.median, 4);
-        format!("{ratio} of {role}’s {} (values do not vary)", text(&objective.name))
-    };
-    let fast = times_as_fast(objective, ratio.median, &control);
-    let fast = fast
-        .strip_prefix(", ")
-        .map_or_else(String::new, |fast| format!(", <b>{fast}</b>"));
-    format!("Take {case}: {said}{fast}.")
 }
 
 fn figures(out: &mut String, analysis: &Analysis, workload: &WorkloadRow, winner: &Winner, case: &CaseRow) {

@@ -2,11 +2,13 @@
 
 use std::fmt::Write as _;
 
+use super::headline::{Form, headline};
 use super::limits::{limit_lines, limit_table};
-use super::words::{achieves, times_as_fast};
+use super::words::achieves;
 use crate::analysis::{Analysis, CaseRow, Winner, WorkloadRow};
 use crate::dataset::{Outcome, Setup};
 use crate::format::{counted, name, names, or_dash, percent, ratio_with_interval, significant, table};
+use crate::standing::Standing;
 
 /// How many of those that tie are listed by simplicity.
 const SIMPLEST: usize = 5;
@@ -32,7 +34,7 @@ pub(crate) fn verdict(
         };
         format!("{}{more}", named.join(", "))
     };
-    let mut lines = Vec::new();
+    let mut lines: Vec<String> = control_lacks(setup, workload).into_iter().collect();
     match &winner.ties {
         None => lines.push(format!(
             "What ties with it can't be told: {} {} too few for an interval.",
@@ -141,6 +143,42 @@ pub(crate) fn role(workload: &WorkloadRow) -> &'static str {
     }
 }
 
+/// What the rounds said that chose a winner whose headline comes from others.
+pub(crate) fn chosen_by(analysis: &Analysis, workload: &WorkloadRow, winner: &Winner) -> Option<String> {
+    let objective = &analysis.setup.objective;
+    let is_said = winner.confirmed_ratio.is_some() && workload.standing() == Some(Standing::Winner);
+    is_said.then(|| {
+        format!(
+            "The rounds that chose it said {} ({}).",
+            achieves(objective, winner.ratio, role(workload), &objective.name),
+            counted(winner.ratio.samples, workload.counts())
+        )
+    })
+}
+
+/// What follows from a control that has no rounds of its own, or not all.
+fn control_lacks(setup: &Setup, workload: &WorkloadRow) -> Option<String> {
+    let control = workload.case(&workload.control)?;
+    let lacks = matches!(control.outcome, Outcome::Unfinished | Outcome::Waiting | Outcome::Lost);
+    // Without anything beside the cases nothing is compared at all.
+    if !lacks || !workload.has_control || control.ratio.is_none() {
+        return None;
+    }
+    let has = match control.rounds {
+        0 => "no round".to_owned(),
+        rounds => format!("only {}", counted(rounds, "round")),
+    };
+    let follows = if workload.paired {
+        "ratios come from its calls beside the cases, and how much it varies by itself is not known well"
+    } else {
+        "ratios are relative to the few values that it has, and change with every further one"
+    };
+    Some(format!(
+        "The control has {has} of its own yet, of {}: {follows}. The answer stands when the sweep has ended.",
+        setup.rounds
+    ))
+}
+
 /// The section that answers.
 pub(crate) fn answer(out: &mut String, analysis: &Analysis, workload: &WorkloadRow) {
     let Some((winner, case)) = workload
@@ -155,61 +193,14 @@ pub(crate) fn answer(out: &mut String, analysis: &Analysis, workload: &WorkloadR
         );
         return;
     };
-    let (role, objective) = (role(workload), &analysis.setup.objective);
-    let better = objective.better();
-    let achieves = |figure| achieves(objective, figure, role, &objective.name);
-    let counted = |count: usize| counted(count, workload.counts());
-    if winner.case == workload.control {
-        let _ = writeln!(
-            out,
-            "**{} {role}, {}: no case is shown to be {better} than {role}.**\n",
-            if workload.has_control { "Keep" } else { "Take" },
-            name(&winner.case)
-        );
-    } else if let Some(confirmed) = winner.confirmed_ratio.filter(|_| !workload.shows_a_gain()) {
-        let _ = writeln!(
-            out,
-            "**No gain over {role}, {}, is confirmed. The best median is that of {}: {} ({} of confirmation); the rounds \
-             that chose it said {} ({}).**\n",
-            name(&workload.control),
-            name(&winner.case),
-            achieves(confirmed),
-            counted(confirmed.samples),
-            achieves(winner.ratio),
-            counted(winner.ratio.samples)
-        );
-    } else if !workload.shows_a_gain() {
-        let _ = writeln!(
-            out,
-            "**No case is shown to be {better} than {role}, {}. The best median is that of {}: {} ({}).**\n",
-            name(&workload.control),
-            name(&winner.case),
-            achieves(winner.ratio),
-            counted(winner.ratio.samples)
-        );
-    } else {
-        let headline = winner.confirmed_ratio.unwrap_or(winner.ratio);
-        let _ = writeln!(
-            out,
-            "**Take {}: {} ({}{}){}.**\n",
-            name(&winner.case),
-            achieves(headline),
-            counted(headline.samples),
-            if winner.confirmed_ratio.is_some() {
-                " of confirmation"
-            } else {
-                ""
-            },
-            times_as_fast(objective, headline.median, &name(&workload.control))
-        );
-        if winner.confirmed_ratio.is_some() {
-            let _ = writeln!(
-                out,
-                "- The rounds that chose it said {} ({}).",
-                achieves(winner.ratio),
-                counted(winner.ratio.samples)
-            );
-        }
+    let form = Form {
+        case: &name,
+        plain: &crate::format::markdown,
+        strong: &str::to_owned,
+    };
+    let _ = writeln!(out, "**{}**\n", headline(analysis, workload, winner, &form));
+    if let Some(line) = chosen_by(analysis, workload, winner) {
+        let _ = writeln!(out, "- {line}");
     }
     figures(out, analysis, workload, case);
     for line in verdict(&analysis.setup, workload, winner, name, NAMED) {
