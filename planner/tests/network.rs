@@ -335,6 +335,16 @@ fn wrong_files_are_refused_with_line_and_field() {
             "expected one of `silu`",
         ),
         (
+            "body = [{ op = \"attention\", heads = 4, key_heads = 3, queries = 1, width = 1 }]",
+            11,
+            "4 heads do not divide into 3 heads of keys",
+        ),
+        (
+            "body = [{ op = \"group-norm\", height = 1, channels = 48 }]",
+            11,
+            "48 channels do not divide into 32 groups",
+        ),
+        (
             "body = [{ op = \"linear\", rows = 1099511627776, inner = 1099511627776, columns = 2 }]",
             11,
             "at most 2^60",
@@ -352,6 +362,40 @@ fn wrong_files_are_refused_with_line_and_field() {
         Some("`t` is used in line 11 with c = 0"),
         "{error}"
     );
+}
+
+#[test]
+fn what_must_hold_of_parameters_is_checked_with_its_reason() {
+    let text = |holds: &str| {
+        format!(
+            "name = \"n\"\nabout = \"\"\nparameters = {{ a = 64, z = 0, half = \"a // 2\", flag = true }}\n\
+             [[constraint]]\nholds = \"{holds}\"\nbecause = \"halves are halves\"\n\
+             [[model]]\nname = \"m\"\nbody = [{{ op = \"linear\", rows = \"a // (z + 1)\", inner = 2, columns = 2 }}]\n"
+        )
+    };
+    let read = |holds: &str, given: &[(&str, i64)]| {
+        let given: Vec<(String, i64)> = given.iter().map(|(name, n)| ((*name).to_owned(), *n)).collect();
+        parse("n.toml", &text(holds), &given).map_err(|error| error.to_string())
+    };
+    read("2 * half == a", &[("a", 128)]).unwrap();
+    read("2 * half == a", &[("z", -3)]).unwrap_err();
+    for (holds, given, words) in [
+        ("2 * half == a", ("a", 63), "62 == 63 is false"),
+        (
+            "2 * half == a",
+            ("a", 63),
+            "help: halves are halves; `a` is set to 63 (the file has 64)",
+        ),
+        ("2 * half == a", ("a", 0), "from 1 to 2^40"),
+        ("2 * half == a", ("flag", 1), "the file has the boolean true"),
+        ("2 * half == a", ("z", -1), "`z` is set to -1 (the file has 0)"),
+        ("2 * half == b", ("a", 64), "unknown name `b`"),
+        ("2 * half", ("a", 64), "a condition is a boolean"),
+        ("a // z == 1", ("a", 64), "division by zero"),
+    ] {
+        let error = read(holds, &[given]).unwrap_err();
+        assert!(error.contains(words), "expected `{words}` in {error}");
+    }
 }
 
 #[test]

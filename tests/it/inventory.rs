@@ -138,6 +138,15 @@ fn a_users_network_is_read_from_its_file_and_errors_name_the_line() {
             vec!["inventory", "sdxl", "--set", "keys"],
             "expected a parameter and a whole number",
         ),
+        (vec!["inventory", "sdxl", "--set", "image=1e3"], "found `image=1e3`"),
+        (
+            vec!["inventory", "sdxl", "--set", "image=99999999999999999999"],
+            "expected a parameter and a whole number",
+        ),
+        (
+            vec!["inventory", "sdxl", "--set", "image=512", "--set", "image=1024"],
+            "`image` is set twice, to 512 and to 1024",
+        ),
         (
             vec!["inventory", "sdxl", "--machine", "abacus"],
             "no machine is called `abacus`",
@@ -154,6 +163,53 @@ fn a_users_network_is_read_from_its_file_and_errors_name_the_line() {
         let (_, stderr) = bench.expect(2, &arguments);
         assert!(stderr.contains(words), "{stderr}");
     }
+}
+
+#[test]
+fn parameters_that_a_network_can_not_take_are_refused_with_what_is_expected() {
+    let bench = Bench::new();
+    for (network, setting, words) in [
+        (
+            "sdxl",
+            "image=1000",
+            "`image % 32 == 0` does not hold with image = 1000",
+        ),
+        (
+            "sdxl",
+            "image=0",
+            "expected a whole number from 1 to 2^40; the file has 1024",
+        ),
+        (
+            "sdxl",
+            "image=-64",
+            "`image` is set to -64: expected a whole number from 1",
+        ),
+        ("sdxl", "image=32000000000000", "expected a whole number from 1 to 2^40"),
+        // Below that bound, and still more than can be multiplied.
+        ("sdxl", "image=1048576", "`image` is set to 1048576 (the file has 1024)"),
+        ("sdxl", "latent=100", "set `image`: all sides follow from it"),
+        ("sdxl", "head=100", "640 columns do not divide into 6 heads of one size"),
+        ("sdxl", "steps=0", "`steps` is set to 0"),
+        (
+            "llama-8b",
+            "key_heads=5",
+            "`width % heads == 0 and heads % key_heads == 0`",
+        ),
+        ("siglip-so400m", "side=-3", "`side` is set to -3"),
+        ("siglip-so400m", "heads=7", "`width % heads == 0`"),
+    ] {
+        let (stdout, stderr) = bench.expect(2, &["inventory", network, "--set", setting]);
+        assert!(stdout.is_empty() && stderr.contains(words), "{setting}: {stderr}");
+        assert!(
+            stderr.contains(&format!("networks/{network}.toml:")),
+            "{setting}: {stderr}"
+        );
+    }
+    let wider = bench.json(&["inventory", "sdxl", "--set", "image=1536", "--format", "json"]);
+    assert_eq!(
+        (&wider["parameters"]["latent"], &wider["parameters"]["quarter"]),
+        (&192.into(), &48.into())
+    );
 }
 
 #[test]
@@ -185,7 +241,7 @@ fn a_target_is_asked_about_every_distinct_layer() {
         softmax["words"]
             .as_str()
             .unwrap()
-            .contains("no workload kind of `ipu21` computes softmax")
+            .ends_with("no workload kind of `ipu21` computes softmax: plans are made for `mlp`, `gemm`")
     );
     // Operands come row after row: what is one row, or only gets other extents, stays where it is.
     assert_eq!(
@@ -213,6 +269,20 @@ fn a_target_is_asked_about_every_distinct_layer() {
         .map(|n| n.as_u64().unwrap())
         .sum();
     assert_eq!(Some(shares), held["macs_all"].as_u64(), "chains are not counted twice");
+}
+
+#[test]
+fn only_kinds_that_a_target_has_plans_for_are_named() {
+    let bench = own();
+    for (target, kinds) in [
+        ("ipu21", "`mlp`, `gemm`"),
+        ("cpu", "`mlp`, `gemm`, `attention`, `causal-attention`"),
+    ] {
+        let held = bench.json(&["inventory", "own.toml", "--against", target, "--format", "json"]);
+        let conv = rows(&held).iter().find(|row| row["class"] == "conv3x3").unwrap();
+        let words = conv["words"].as_str().unwrap();
+        assert!(words.ends_with(&format!("plans are made for {kinds}")), "{words}");
+    }
 }
 
 #[test]

@@ -18,12 +18,25 @@ pub(super) struct Document {
     pub(super) source: Option<String>,
     #[serde(default)]
     pub(super) parameters: Named<Value>,
+    /// What must hold of the parameters.
+    #[serde(default)]
+    pub(super) constraint: Vec<ConstraintEntry>,
     #[serde(default)]
     pub(super) template: Named<Template>,
     #[serde(default)]
     pub(super) model: Vec<Located<ModelEntry>>,
     #[serde(default)]
     pub(super) figure: Vec<Located<FigureEntry>>,
+}
+
+/// `[[constraint]]`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ConstraintEntry {
+    /// A condition over the parameters.
+    pub(super) holds: Located<String>,
+    /// Why, for who set them.
+    pub(super) because: String,
 }
 
 /// `[template.NAME]`.

@@ -6,6 +6,7 @@ use std::ops::Range;
 use super::document::{Document, Item, Template};
 use super::fields::{FieldDefault, FieldKind, OPERATIONS, OperationAbout};
 use super::layer::Layer;
+use super::parameters::MOST_EXTENT;
 use super::scope::Scope;
 use super::tree::{Node, NodeKind};
 use crate::definition::{DefinitionError, Located, Source};
@@ -14,8 +15,6 @@ use crate::value::Value;
 
 /// More nodes than this are an error.
 const MOST_NODES: usize = 200_000;
-/// Larger extents are an error: products of six of them must stay below 2^127.
-const MOST_EXTENT: i64 = 1 << 40;
 /// More multiplications in one layer are an error.
 const MOST_MACS: u128 = 1 << 60;
 /// Keys that are no fields of an operation.
@@ -221,6 +220,9 @@ impl<'a> Expander<'a> {
         let fields = self.fields(item, about, scope)?;
         let layer: Layer = serde_json::from_value(serde_json::Value::Object(fields))
             .map_err(|error| self.error(&item.span, format!("`{word}`: {error}")))?;
+        if let Err(message) = layer.check() {
+            return Err(self.error(&item.span, message));
+        }
         if layer.macs() > MOST_MACS {
             let message = format!("{layer} takes {} multiplications, expected at most 2^60", layer.macs());
             return Err(self.error(&item.span, message));

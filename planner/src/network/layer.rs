@@ -192,6 +192,30 @@ fn product(extents: &[u64]) -> u128 {
 }
 
 impl Layer {
+    /// Whether its extents go together: heads, groups and parts are whole.
+    ///
+    /// # Errors
+    /// What does not divide what, in words.
+    pub fn check(&self) -> Result<(), String> {
+        let (whole, what, parts, of) = match *self {
+            Self::Attention { heads, key_heads, .. } => (heads, "heads", key_heads, "heads of keys"),
+            Self::GroupNorm { channels, groups, .. } => (channels, "channels", groups, "groups"),
+            Self::Rearrange {
+                form: Form::SplitHeads | Form::JoinHeads,
+                columns,
+                parts,
+                ..
+            } => (columns, "columns", parts, "heads"),
+            _ => return Ok(()),
+        };
+        if whole.is_multiple_of(parts.max(1)) {
+            return Ok(());
+        }
+        Err(format!(
+            "{self}: {whole} {what} do not divide into {parts} {of} of one size"
+        ))
+    }
+
     /// Multiplications, an addition each: convolution `Ho Wo Ci Co k^2`, linear `rows inner columns`, attention
     /// `heads Lq Lkv (D + Dv)` over all keys, masked or not. Element-wise work, norms and softmax are not counted.
     #[must_use]

@@ -33,6 +33,7 @@ mod inventory;
 mod layer;
 mod layer_text;
 mod machine;
+mod parameters;
 mod published;
 mod read;
 mod scope;

@@ -3,11 +3,10 @@
 use super::document::{Document, ModelEntry};
 use super::expand::Expander;
 use super::figures;
+use super::parameters::parameters;
 use super::scope::Scope;
 use super::tree::{Model, Network, Node, NodeKind};
 use crate::definition::{DefinitionError, Source};
-use crate::expression::is_name;
-use crate::value::Value;
 
 /// Reads a network file. `path` is only shown in messages; `given` are parameters that take other values than the file's
 /// own.
@@ -26,19 +25,23 @@ pub fn parse(path: &str, text: &str, given: &[(String, i64)]) -> Result<Network,
             .replace("expected a string", "expected a text");
         source.error(&error.span().unwrap_or(0..0), message)
     })?;
-    let parameters = parameters(&source, &document, given)?;
+    let (parameters, settings) = parameters(&source, &document, given)?;
+    build(&source, &document, parameters).map_err(|error| settings.noted(error))
+}
+
+fn build(source: &Source, document: &Document, parameters: Scope) -> Result<Network, DefinitionError> {
     if document.model.is_empty() {
         let message = "the network has no model: expected at least one `[[model]]` table";
         return Err(source.error(&document.name.span, message));
     }
-    let expander = Expander::new(&source, &document)?;
+    let expander = Expander::new(source, document)?;
     let mut models: Vec<Model> = Vec::new();
     for entry in &document.model {
         if models.iter().any(|model| model.name == entry.name.value) {
             let message = format!("a model called `{}` stands already above", entry.name.value);
             return Err(source.error(&entry.name.span, message));
         }
-        let model = model(&source, &expander, entry, &parameters, &models)?;
+        let model = model(source, &expander, entry, &parameters, &models)?;
         models.push(model);
     }
     let mut network = Network {
@@ -48,30 +51,8 @@ pub fn parse(path: &str, text: &str, given: &[(String, i64)]) -> Result<Network,
         models,
         figures: Vec::new(),
     };
-    network.figures = figures::figures(&source, &document, &network, parameters)?;
+    network.figures = figures::figures(source, document, &network, parameters)?;
     Ok(network)
-}
-
-fn parameters(source: &Source, document: &Document, given: &[(String, i64)]) -> Result<Scope, DefinitionError> {
-    let mut scope = Scope::default();
-    for (name, written) in document.parameters.iter() {
-        if !is_name(name) {
-            let message = format!("`{}` can't be a name in an expression: expected a word", name.value);
-            return Err(source.error(&name.span, message));
-        }
-        let own = scope.evaluate(source, name, written)?;
-        let value = match given.iter().find(|(other, _)| *other == name.value) {
-            Some((_, n)) => Value::Integer(*n),
-            None => own,
-        };
-        scope.set(name, value);
-    }
-    if let Some((unknown, _)) = given.iter().find(|(name, _)| scope.get(name).is_none()) {
-        let known: Vec<String> = scope.values().iter().map(|(name, _)| format!("`{name}`")).collect();
-        let message = format!("no parameter is called `{unknown}`: expected {}", known.join(", "));
-        return Err(source.error(&document.name.span, message));
-    }
-    Ok(scope)
 }
 
 fn model(

@@ -54,11 +54,7 @@ impl Scope {
         text: &str,
         span: &std::ops::Range<usize>,
     ) -> Result<Value, DefinitionError> {
-        let declared: Vec<(&str, Kind)> = self
-            .0
-            .iter()
-            .map(|(name, value)| (name.as_str(), kind_of(value)))
-            .collect();
+        let declared = self.declared();
         let wrong = |error: &ExpressionError| about(source, field, text, span, error);
         let expression = Expression::parse(text).map_err(|error| wrong(&error))?;
         let program = expression.check(&declared).map_err(|error| wrong(&error))?;
@@ -66,6 +62,35 @@ impl Scope {
         program
             .evaluate(&values)
             .map_err(|error| source.error(span, format!("`{field}`: {error}")))
+    }
+
+    /// What a condition says where it does not hold.
+    pub(super) fn refusal(
+        &self,
+        source: &Source,
+        field: &str,
+        text: &str,
+        span: &std::ops::Range<usize>,
+    ) -> Result<Option<String>, DefinitionError> {
+        let wrong = |error: &ExpressionError| about(source, field, text, span, error);
+        let expression = Expression::parse(text).map_err(|error| wrong(&error))?;
+        let names = expression.names();
+        let condition = expression
+            .condition(&self.declared(), &names)
+            .map_err(|error| wrong(&error))?;
+        let values: Vec<&Value> = names.iter().filter_map(|name| self.get(name)).collect();
+        let failed = |error| source.error(span, format!("`{field}`: {error}"));
+        if condition.holds(&values).map_err(failed)? {
+            return Ok(None);
+        }
+        condition.refusal(&values).map(Some).map_err(failed)
+    }
+
+    fn declared(&self) -> Vec<(&str, Kind)> {
+        self.0
+            .iter()
+            .map(|(name, value)| (name.as_str(), kind_of(value)))
+            .collect()
     }
 
     /// A whole number of at least `least`.

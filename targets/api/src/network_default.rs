@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use planner::network::{Form, Function, Layer};
 use planner::order::{self, Digits, concatenated, differing, is_prefix};
-use planner::workloads::{KINDS, kind};
+use planner::workloads::{ExtentDefault, KINDS, WorkloadKind, kind};
 use planner::{Refusal, Workload};
 
 use crate::network::{Level, Price, Runs, Status, Support};
@@ -197,18 +197,38 @@ fn in_place(layer: &Layer) -> Option<Support> {
 }
 
 fn no_kind<C: Configured + ?Sized>(target: &C, layer: &Layer, level: Level) -> Support {
-    // `siglip-mlp` is `mlp` with fixed extents.
-    let kinds = KINDS
-        .iter()
-        .filter(|kind| !kind.extents.is_empty() && kind.name != "siglip-mlp");
-    let names: Vec<String> = kinds.map(|kind| format!("`{}`", kind.name)).collect();
+    let names: Vec<String> = kinds(target).map(|kind| format!("`{}`", kind.name)).collect();
+    let plans = if names.is_empty() {
+        "it makes no plans for any kind".to_owned()
+    } else {
+        format!("plans are made for {}", names.join(", "))
+    };
     let words = format!(
-        "no workload kind of `{}` computes {}: plans are made for {}",
+        "no workload kind of `{}` computes {}: {plans}",
         target.target(),
-        layer.class(),
-        names.join(" and ")
+        layer.class()
     );
     Support::new(Status::Refused, Some(level), words)
+}
+
+/// The workload kinds that a target has plans for: those that have a space at small extents.
+fn kinds<C: Configured + ?Sized>(target: &C) -> impl Iterator<Item = &'static WorkloadKind> {
+    /// Every extent of the workload that is asked about.
+    const SMALL: i64 = 64;
+    let has_plans = move |kind: &WorkloadKind| {
+        let required = kind.extents.iter().filter(|key| key.default == ExtentDefault::Required);
+        let extents: BTreeMap<&str, i64> = required.map(|key| (key.name, SMALL)).collect();
+        // What has nothing to give is another kind with fixed extents.
+        !extents.is_empty()
+            && kind.operations(&extents, None).is_ok_and(|operations| {
+                let workload = Workload {
+                    name: kind.name.to_owned(),
+                    operations,
+                };
+                target.space(&workload).is_ok()
+            })
+    };
+    KINDS.iter().filter(move |kind| has_plans(kind))
 }
 
 /// The bias is left over.
