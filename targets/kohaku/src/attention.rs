@@ -2,7 +2,7 @@
 
 use planner::Refusal;
 
-use crate::kernels::{Flash, Restart};
+use crate::kernels::{Flash, Restart, ValueOrder};
 use crate::machine::{BLOCK, GROUP, VECTOR, WORD};
 
 /// A rule over a call: its name, and what it says.
@@ -83,6 +83,31 @@ pub static RULES: &[Rule] = &[
                 "a number of key blocks",
                 "the parts of the keys, which are of one size",
             )
+        },
+    },
+    Rule {
+        name: "head-blocks",
+        holds: |f| {
+            if f.head_block > 0 && f.heads.is_multiple_of(f.head_block) {
+                return Ok(());
+            }
+            Err(format!(
+                "{} heads with keys of their own don't divide into groups of {}",
+                f.heads, f.head_block
+            ))
+        },
+    },
+    Rule {
+        name: "value-order",
+        holds: |f| {
+            if f.values == ValueOrder::Tiles {
+                return Err(
+                    "values in tiles, as a projection drains them: clusters are filled from entries, and a caller hands a \
+                     tensor over in one order, so that this would go through the host"
+                        .to_owned(),
+                );
+            }
+            Ok(())
         },
     },
     Rule {

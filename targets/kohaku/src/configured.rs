@@ -128,6 +128,7 @@ impl Rules for Configuration {
             };
             let call = work::call(&e, &own);
             let numbers = [
+                ("head_groups", call.heads.checked_div(call.head_block).unwrap_or(0)),
                 ("passes", call.queries.checked_div(call.query_block).unwrap_or(0)),
                 ("key_blocks", call.padded_keys.checked_div(call.block).unwrap_or(0)),
                 ("padded_keys", call.padded_keys),

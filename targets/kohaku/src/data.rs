@@ -2,7 +2,7 @@
 
 use planner::{AttentionExtents, OperationKind, Workload};
 
-use crate::kernels::Flash;
+use crate::kernels::{Flash, ValueOrder};
 use crate::unit::Random;
 use crate::work::{extent, stacked, weights};
 
@@ -128,10 +128,11 @@ fn attention(e: &AttentionExtents, values: &Values) -> Vec<f64> {
 }
 
 /// What the program of an attention wants: queries scaled by `log2(e) / sqrt(width)`, keys and values padded to whole
-/// key blocks, values transposed, a mask where one is needed.
+/// key blocks, values transposed unless the program turns them, a mask and an identity where they are needed.
 #[must_use]
 pub fn prepared(f: &Flash, values: &Values) -> Values {
     let (keys, padded) = (f.keys, f.padded_keys);
+    let turns = f.values == ValueOrder::ByKey;
     let scale = std::f64::consts::LOG2_E / (f.width as f64).sqrt();
     let q = named(values, "q")
         .iter()
@@ -147,11 +148,25 @@ pub fn prepared(f: &Flash, values: &Values) -> Values {
             .take(keys);
         for (key, row) in rows.enumerate() {
             for (column, value) in row.iter().enumerate() {
-                v[(head * f.value_width + column) * padded + key] = *value;
+                let at = if turns {
+                    (head * padded + key) * f.value_width + column
+                } else {
+                    (head * f.value_width + column) * padded + key
+                };
+                v[at] = *value;
             }
         }
     }
-    let mut all = vec![("q".to_owned(), q), ("k".to_owned(), k), ("v".to_owned(), v)];
+    let mut all = vec![
+        ("q".to_owned(), q),
+        ("k".to_owned(), k),
+        (f.values.input().to_owned(), v),
+    ];
+    if turns {
+        let width = f.value_width;
+        let identity = (0..width * width).map(|at| if at / width == at % width { 1.0 } else { 0.0 });
+        all.push(("identity".to_owned(), identity.collect()));
+    }
     all.extend(f.mask_table().map(|table| ("mask".to_owned(), table)));
     all
 }

@@ -23,7 +23,7 @@ pub(crate) fn level(rule: &str) -> Level {
     match rule {
         "accumulator" | "fill-entries" | "fold-row" | "byte-order" => Level::Hardware,
         "value-width" | "key-blocks" | "query-blocks" | "row-tiles" | "column-tiles" | "chunks" | "causal-block"
-        | "causal-groups" => Level::Kernel,
+        | "causal-groups" | "head-blocks" | "key-splits" => Level::Kernel,
         _ => Level::Compiler,
     }
 }

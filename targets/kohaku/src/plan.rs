@@ -2,7 +2,8 @@
 
 use planner::{Assignment, Attributes, Refusal, Value, Workload};
 
-use crate::kernels::{Mask, Restart, Tiling};
+use crate::kernels::{Mask, Restart, Tiling, ValueOrder};
+use crate::work::extent;
 
 /// Which memory a buffer lies in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -11,6 +12,16 @@ pub enum Tier {
     Dram,
     /// The staging memory beside it, where the machine can address it.
     Staging,
+}
+
+/// How the instances of a stage are dealt to units.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum Deal {
+    /// In contiguous runs, heads slowest: instance `i` of `n` to unit `i live / n`.
+    #[default]
+    Contiguous,
+    /// In turn: no plan can ask for it.
+    RoundRobin,
 }
 
 /// How one attention is run.
@@ -32,6 +43,12 @@ pub struct AttentionPlan {
     pub temporaries: Tier,
     /// How keys are masked, where some are.
     pub mask: Mask,
+    /// Heads of one group; all where none is said.
+    pub head_block: Option<usize>,
+    /// The order in which the caller hands the values over.
+    pub values: ValueOrder,
+    /// How the instances of a stage are dealt to units.
+    pub deal: Deal,
 }
 
 /// How one operation is run.
@@ -52,14 +69,42 @@ const RESCALES: [(&str, Restart); 3] = [
 
 const MASKS: [(&str, Mask); 2] = [("ones", Mask::Ones), ("added", Mask::Added)];
 
+const VALUE_ORDERS: [(&str, ValueOrder); 4] = [
+    ("transposed", ValueOrder::Transposed),
+    ("transposed-rows", ValueOrder::Rows),
+    ("transposed-tiles", ValueOrder::Tiles),
+    ("row-major", ValueOrder::ByKey),
+];
+
+const DEALS: [(&str, Deal); 2] = [("contiguous", Deal::Contiguous), ("round-robin", Deal::RoundRobin)];
+
+fn words<T>(choices: &[(&str, T)]) -> Vec<Value> {
+    choices.iter().map(|(word, _)| Value::text(word)).collect()
+}
+
 /// Words of the masks.
 pub(crate) fn mask_words() -> Vec<Value> {
-    MASKS.iter().map(|(word, _)| Value::text(word)).collect()
+    words(&MASKS)
 }
 
 /// Words of the tiers.
 pub(crate) fn tier_words() -> Vec<Value> {
-    TIERS.iter().map(|(word, _)| Value::text(word)).collect()
+    words(&TIERS)
+}
+
+/// Words of the orders of values.
+pub(crate) fn value_words() -> Vec<Value> {
+    words(&VALUE_ORDERS)
+}
+
+/// Words of the ways to deal.
+pub(crate) fn deal_words() -> Vec<Value> {
+    words(&DEALS)
+}
+
+/// An order of values by its word.
+pub(crate) fn value_order(name: &str) -> Option<ValueOrder> {
+    named(&VALUE_ORDERS, name)
 }
 
 /// Words of the places where the running result may be rescaled.
@@ -77,9 +122,30 @@ fn word<T: Copy + PartialEq>(words: &[(&'static str, T)], of: T) -> &'static str
         .map_or("", |(word, _)| *word)
 }
 
+fn named<T: Copy>(words: &[(&str, T)], name: &str) -> Option<T> {
+    words.iter().find(|(word, _)| *word == name).map(|(_, choice)| *choice)
+}
+
 /// A tier by its word.
 pub(crate) fn tier(name: &str) -> Option<Tier> {
-    TIERS.iter().find(|(word, _)| *word == name).map(|(_, tier)| *tier)
+    named(&TIERS, name)
+}
+
+/// Whether a way to deal is the machine's. Fails with the reason.
+pub(crate) fn check_deal(deal: Deal) -> Result<(), String> {
+    match deal {
+        Deal::Contiguous => Ok(()),
+        Deal::RoundRobin => Err(
+            "the machine's model deals the instances of a stage in contiguous runs, heads slowest, instance i of n to \
+             unit i live / n: no program says which unit an instance gets"
+                .to_owned(),
+        ),
+    }
+}
+
+/// A way to deal by its word.
+pub(crate) fn deal(name: &str) -> Option<Deal> {
+    named(&DEALS, name)
 }
 
 struct Reader<'a> {
@@ -109,6 +175,14 @@ impl Reader<'_> {
                 ),
             )
         })
+    }
+
+    /// A choice that older plans do not name: the default.
+    fn optional<T: Copy + Default>(&self, own: &str, words: &[(&'static str, T)]) -> Result<T, Refusal> {
+        match self.attributes.get(&format!("{}.{own}", self.operation)) {
+            Some(_) => self.choice(own, words),
+            None => Ok(T::default()),
+        }
     }
 
     fn choice<T: Copy>(&self, own: &str, words: &[(&'static str, T)]) -> Result<T, Refusal> {
@@ -146,7 +220,8 @@ pub fn operation(workload: &Workload, name: &str, attributes: &Assignment) -> Re
         operation: name,
         attributes,
     };
-    if workload.attentions().any(|(attention, _)| attention == name) {
+    if let Some((_, e)) = workload.attentions().find(|(attention, _)| *attention == name) {
+        let all_heads = extent(e.kv_heads);
         return Ok(OperationPlan::Attention(AttentionPlan {
             block: reader.number("block")?,
             query_block: reader.number("query_block")?,
@@ -156,10 +231,13 @@ pub fn operation(workload: &Workload, name: &str, attributes: &Assignment) -> Re
             operands: reader.choice("operands", &TIERS)?,
             temporaries: reader.choice("temporaries", &TIERS)?,
             // Only calls that mask keys have a choice.
-            mask: match attributes.get(&format!("{name}.mask")) {
-                Some(_) => reader.choice("mask", &MASKS)?,
-                None => Mask::default(),
+            mask: reader.optional("mask", &MASKS)?,
+            head_block: match attributes.get(&format!("{name}.head_block")) {
+                Some(_) => Some(reader.number("head_block")?).filter(|heads| *heads != all_heads),
+                None => None,
             },
+            values: reader.optional("values", &VALUE_ORDERS)?,
+            deal: reader.optional("deal", &DEALS)?,
         }));
     }
     Ok(OperationPlan::Gemm(reader.tiling(false)?))
@@ -171,26 +249,24 @@ pub fn text(name: &str, plan: &OperationPlan) -> String {
     let tiling = |t: &Tiling| format!("{}x{}n{}", t.tile.0, t.tile.1, t.nk);
     match plan {
         OperationPlan::Gemm(t) => format!("{name}:{}", tiling(t)),
-        OperationPlan::Attention(a) => format!(
-            "{name}:q{}:k{}{}:{}:p{}:{}:{}.{}{}",
-            a.query_block,
-            a.block,
-            if a.key_splits == 1 {
-                String::new()
-            } else {
-                format!("s{}", a.key_splits)
-            },
-            tiling(&a.tiling),
-            a.tiling.part,
-            word(&RESCALES, a.rescale),
-            word(&TIERS, a.operands),
-            word(&TIERS, a.temporaries),
-            if a.mask == Mask::default() {
-                String::new()
-            } else {
-                format!(":{}", word(&MASKS, a.mask))
-            }
-        ),
+        OperationPlan::Attention(a) => {
+            // What is as usual is left out.
+            let unless = |usual: bool, text: String| if usual { String::new() } else { text };
+            let own = |word: &str| format!(":{word}");
+            [
+                format!("{name}:"),
+                a.head_block.map_or_else(String::new, |heads| format!("h{heads}")),
+                format!("q{}:k{}", a.query_block, a.block),
+                unless(a.key_splits == 1, format!("s{}", a.key_splits)),
+                format!(":{}:p{}", tiling(&a.tiling), a.tiling.part),
+                own(word(&RESCALES, a.rescale)),
+                format!(":{}.{}", word(&TIERS, a.operands), word(&TIERS, a.temporaries)),
+                unless(a.mask == Mask::default(), own(word(&MASKS, a.mask))),
+                unless(a.values == ValueOrder::default(), own(word(&VALUE_ORDERS, a.values))),
+                unless(a.deal == Deal::default(), own(word(&DEALS, a.deal))),
+            ]
+            .concat()
+        }
     }
 }
 

@@ -1,22 +1,18 @@
 //! All plans of a workload as parameters and constraints.
 
+mod attention;
+
 use std::sync::Arc;
 
 use planner::space::{Check, Constraint};
 use planner::{Assignment, AttentionExtents, Domain, Parameter, Refusal, Space, Value, Workload};
 
-use crate::attention::RULES;
-use crate::kernels::{Flash, Mask, Restart, Tiling};
 use crate::legal;
-use crate::machine::{BANK_ENTRIES, Machine, PART, STAGING_BYTES, VECTOR, WORD};
+use crate::machine::{BANK_ENTRIES, Machine, PART, VECTOR, WORD};
 use crate::options::KohakuOptions;
-use crate::plan::{self, AttentionPlan, Tier};
-use crate::work::{call, check, stacked};
+use crate::plan;
+use crate::work::{check, extent, stacked};
 
-/// Parts of a vector pass that are offered.
-const PARTS: [usize; 6] = [1024, 2048, 4096, PART, 16_384, 32_768];
-/// Parts of the keys that are offered.
-const KEY_SPLITS: [usize; 4] = [1, 2, 4, 8];
 /// Most K blocks of one step that are offered.
 const MOST_NK: usize = 8;
 
@@ -35,92 +31,55 @@ fn up_to(most: usize) -> Domain {
     }
 }
 
+/// A parameter of one operation: its name there, what it may be, what it means.
+type Own = (&'static str, Domain, &'static str);
+
+/// The tile of a product and its steps.
+fn tile_parameters() -> [Own; 3] {
+    let most = BANK_ENTRIES - 1;
+    [
+        (
+            "gm",
+            up_to(most),
+            "sub-tiles of one instance along the rows of a product",
+        ),
+        (
+            "gn",
+            up_to(most),
+            "sub-tiles of one instance along the columns of a product",
+        ),
+        (
+            "nk",
+            up_to(MOST_NK),
+            "blocks of 32 elements of one step along the summed axis",
+        ),
+    ]
+}
+
 /// The space of a workload.
 pub fn space(workload: &Workload, options: &KohakuOptions) -> Result<Space, Refusal> {
     check(workload)?;
     let mut space = Space::default();
-    let mut add = |operation: &str, own: &str, domain: Domain, about: &str| {
-        space.parameters.push(Parameter {
+    for operation in plan::planned(workload) {
+        let first = space.parameters.len();
+        let attention = workload.attentions().find(|(name, _)| *name == operation);
+        let (parameters, constraints) = match attention {
+            Some((_, e)) => (
+                attention::parameters(&e, options),
+                attention::constraints(operation, e, first, options),
+            ),
+            None => (
+                tile_parameters().into(),
+                tile_constraints(operation, first, &options.machine),
+            ),
+        };
+        let named = |(own, domain, about): Own| Parameter {
             name: format!("{operation}.{own}"),
             domain,
             about: about.to_owned(),
-        });
-    };
-    let mut firsts = Vec::new();
-    let mut at = 0;
-    for operation in plan::planned(workload) {
-        firsts.push((operation, at));
-        let attention = workload.attentions().find(|(name, _)| *name == operation);
-        if let Some((_, e)) = attention {
-            add(
-                operation,
-                "query_block",
-                list(divisors(stacked(&e))),
-                "query rows of one pass over the keys",
-            );
-            add(operation, "block", list(blocks()), "keys of one step");
-            at += 2;
-        }
-        let most = BANK_ENTRIES - 1;
-        add(
-            operation,
-            "gm",
-            up_to(most),
-            "sub-tiles of one instance along the rows of a product",
-        );
-        add(
-            operation,
-            "gn",
-            up_to(most),
-            "sub-tiles of one instance along the columns of a product",
-        );
-        add(
-            operation,
-            "nk",
-            up_to(MOST_NK),
-            "blocks of 32 elements of one step along the summed axis",
-        );
-        at += 3;
-        if let Some((_, e)) = attention {
-            add(operation, "part", list(PARTS), "elements of one vector instance");
-            let rescales = Domain::List(plan::rescale_words(options.fixed_max));
-            add(operation, "rescale", rescales, "where the running result is rescaled");
-            let tiers = || Domain::List(plan::tier_words());
-            add(operation, "operands", tiers(), "which memory keys and values lie in");
-            add(
-                operation,
-                "temporaries",
-                tiers(),
-                "which memory scores, weights and partial results lie in",
-            );
-            add(
-                operation,
-                "key_splits",
-                list(KEY_SPLITS),
-                "parts of the keys with a maximum, a sum and a result of their own, merged at the end",
-            );
-            at += 5;
-            if masked(&e) {
-                add(
-                    operation,
-                    "mask",
-                    Domain::List(plan::mask_words()),
-                    "the table that masks keys: ones, or what is added",
-                );
-                at += 1;
-            }
-        }
-    }
-    for (operation, first) in firsts {
-        let attention = workload.attentions().find(|(name, _)| *name == operation);
-        match attention {
-            Some((_, e)) => space
-                .constraints
-                .extend(attention_constraints(operation, e, first, options)),
-            None => space
-                .constraints
-                .extend(tile_constraints(operation, first, &options.machine)),
-        }
+        };
+        space.parameters.extend(parameters.into_iter().map(named));
+        space.constraints.extend(constraints);
     }
     Ok(space)
 }
@@ -182,124 +141,6 @@ fn tile_constraints(operation: &str, first: usize, machine: &Machine) -> Vec<Con
     ]
 }
 
-/// What a rule of the attention kernel looks at, as places behind the first parameter.
-fn scope_of(name: &str) -> &'static [usize] {
-    match name {
-        "query-blocks" => &[QUERY_BLOCK],
-        "row-tiles" => &[QUERY_BLOCK, GM],
-        "column-tiles" => &[BLOCK, GN],
-        "chunks" => &[BLOCK, NK],
-        "key-splits" => &[BLOCK, KEY_SPLIT],
-        "causal-block" => &[QUERY_BLOCK, BLOCK],
-        _ => &[BLOCK],
-    }
-}
-
-const QUERY_BLOCK: usize = 0;
-const BLOCK: usize = 1;
-const GM: usize = 2;
-const GN: usize = 3;
-const NK: usize = 4;
-const OPERANDS: usize = 7;
-const TEMPORARIES: usize = 8;
-const KEY_SPLIT: usize = 9;
-
-/// A call in which only what a rule looks at matters.
-fn neutral(e: &AttentionExtents) -> Flash {
-    let plan = AttentionPlan {
-        block: VECTOR,
-        query_block: stacked(e),
-        key_splits: 1,
-        tiling: Tiling {
-            tile: (1, 1),
-            nk: 1,
-            part: PART,
-        },
-        rescale: Restart::Accumulate,
-        operands: Tier::Dram,
-        temporaries: Tier::Dram,
-        mask: Mask::default(),
-    };
-    call(e, &plan)
-}
-
-fn with(e: &AttentionExtents, scope: &[usize], values: &[&Value]) -> Flash {
-    let mut flash = neutral(e);
-    for (at, value) in scope.iter().zip(values) {
-        let n = number(Some(value));
-        match *at {
-            QUERY_BLOCK => flash.query_block = n,
-            KEY_SPLIT => flash.key_splits = n.max(1),
-            BLOCK => {
-                flash.block = n;
-                flash.padded_keys = flash.keys.next_multiple_of(n.max(1));
-            }
-            GM => flash.tile.0 = n,
-            GN => flash.tile.1 = n,
-            _ => flash.nk = n,
-        }
-    }
-    flash
-}
-
-fn attention_constraints(
-    operation: &str,
-    e: AttentionExtents,
-    first: usize,
-    options: &KohakuOptions,
-) -> Vec<Constraint> {
-    let mut constraints = tile_constraints(operation, first + GM, &options.machine);
-    for known in RULES {
-        let scope = scope_of(known.name);
-        // A rule that no key block satisfies is the workload's own affair: its plans are rejected when they are built.
-        let hopeless = scope == [BLOCK]
-            && blocks().all(|block| (known.holds)(&with(&e, scope, &[&Value::Integer(signed(block))])).is_err());
-        if hopeless {
-            continue;
-        }
-        let places = scope.iter().map(|at| first + at).collect();
-        constraints.push(rule(operation, known.name, places, move |values| {
-            (known.holds)(&with(&e, scope, values))
-        }));
-    }
-    let addressed = options.machine.staging;
-    for place in [OPERANDS, TEMPORARIES] {
-        constraints.push(rule(operation, "staging-address", vec![first + place], move |values| {
-            let word = values.first().and_then(|v| v.as_text()).unwrap_or_default();
-            if addressed || plan::tier(word) != Some(Tier::Staging) {
-                return Ok(());
-            }
-            Err(
-                "the staging memory is built and no address reaches it (`staging = true` asks what if one did)"
-                    .to_owned(),
-            )
-        }));
-    }
-    let places = [QUERY_BLOCK, BLOCK, OPERANDS, TEMPORARIES]
-        .map(|at| first + at)
-        .to_vec();
-    constraints.push(rule(operation, "staging-bytes", places, move |values| {
-        staging(&e, values)
-    }));
-    constraints
-}
-
-/// Bytes of what is put into staging memory: keys and values of all heads, and three temporaries of one pass.
-fn staging(e: &AttentionExtents, values: &[&Value]) -> Result<(), String> {
-    let flash = with(e, &[QUERY_BLOCK, BLOCK], values);
-    let staged = |at: usize| values.get(at).and_then(|v| v.as_text()).and_then(plan::tier) == Some(Tier::Staging);
-    let bytes = |elements: usize| 2 * (elements * flash.heads) as u64;
-    let operands = bytes(flash.padded_keys * (flash.width + flash.value_width));
-    let temporaries = bytes(flash.query_block * (2 * flash.block + flash.value_width));
-    let all = if staged(2) { operands } else { 0 } + if staged(3) { temporaries } else { 0 };
-    if all <= STAGING_BYTES {
-        return Ok(());
-    }
-    Err(format!(
-        "{all} bytes of staging memory (keys and values {operands}, temporaries {temporaries}), there are {STAGING_BYTES}"
-    ))
-}
-
 /// One value for every parameter: the published default where the rules allow it.
 pub fn defaults(workload: &Workload, options: &KohakuOptions) -> Result<Assignment, Refusal> {
     check(workload)?;
@@ -323,6 +164,9 @@ pub fn defaults(workload: &Workload, options: &KohakuOptions) -> Result<Assignme
             set("operands", Value::text("dram"));
             set("temporaries", Value::text("dram"));
             set("key_splits", number(1));
+            set("head_block", number(extent(e.kv_heads)));
+            set("values", Value::text("transposed"));
+            set("deal", Value::text("contiguous"));
             if masked(&e) {
                 set("mask", Value::text("ones"));
             }
@@ -336,12 +180,12 @@ pub fn defaults(workload: &Workload, options: &KohakuOptions) -> Result<Assignme
 
 /// Whether the default key block leaves a tail, or queries don't see all keys. (Legal key blocks are as wide as a value.)
 fn masked(e: &AttentionExtents) -> bool {
-    e.causal || !crate::work::extent(e.keys).is_multiple_of(default_block(e))
+    e.causal || !extent(e.keys).is_multiple_of(default_block(e))
 }
 
 /// The key block of the width of a value, or the largest there is.
 fn default_block(e: &AttentionExtents) -> usize {
-    let width = crate::work::extent(e.value_width);
+    let width = extent(e.value_width);
     blocks().find(|block| *block == width).unwrap_or(VECTOR)
 }
 

@@ -4,7 +4,7 @@ use planner::{AttentionExtents, GemmExtents, OperationKind, Refusal, Workload};
 
 use crate::kernels::{Flash, Gelu, Tiling, flash, gelu};
 use crate::layout::Shape;
-use crate::plan::{AttentionPlan, OperationPlan};
+use crate::plan::{AttentionPlan, OperationPlan, check_deal};
 use crate::program::{BufferId, Program, Role};
 
 /// Whether a workload is one attention, or a chain of products with activations between them.
@@ -75,6 +75,8 @@ pub fn call(e: &AttentionExtents, plan: &AttentionPlan) -> Flash {
         part: plan.tiling.part,
         restart: plan.rescale,
         mask: plan.mask,
+        head_block: plan.head_block.unwrap_or(extent(e.kv_heads)),
+        values: plan.values,
     }
 }
 
@@ -100,6 +102,7 @@ pub fn program(workload: &Workload, plans: &[OperationPlan]) -> Result<Program, 
                 format!("{groups} query heads share one head of keys: a causal call has one"),
             ));
         }
+        check_deal(plan.deal).map_err(|message| Refusal::new("dealing", message))?;
         return flash(&call(&e, plan));
     }
     chain(workload, plans)

@@ -265,6 +265,7 @@ fn one_stage_takes_a_buffer_in_one_order() {
     ];
     let vector = Vector {
         batch: 1,
+        first_batch: 0,
         rows: 64,
         columns: 64,
         part: 8192,

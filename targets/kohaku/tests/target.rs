@@ -130,9 +130,57 @@ fn rules_name_numbers_and_what_would_be_legal() {
             "{refusal}"
         );
     }
-    let mut staged = defaults.clone();
-    staged.set("attention.operands", Value::text("staging"));
-    assert_eq!(space.check(&staged).unwrap_err().rule, "staging-address");
+    for (own, word, rule, words) in [
+        ("operands", "staging", "staging-address", "no address reaches it"),
+        ("values", "transposed-tiles", "value-order", "through the host"),
+        ("deal", "round-robin", "dealing", "in contiguous runs"),
+    ] {
+        let mut changed = defaults.clone();
+        changed.set(&format!("attention.{own}"), Value::text(word));
+        let refusal = space.check(&changed).unwrap_err();
+        assert!(refusal.rule == rule && refusal.message.contains(words), "{refusal}");
+        // What compiles a plan says the same; tiers are no affair of the program.
+        if own != "operands" {
+            assert_eq!(c.legal(&cross, &changed).unwrap_err().rule, rule);
+        }
+    }
+}
+
+#[test]
+fn groups_of_heads_and_orders_of_values_are_named_only_where_they_are_not_as_usual() {
+    let c = configuration("");
+    let four = workload("attention", &[("heads", 4), ("queries", 64), ("width", 64)]);
+    let defaults = c.defaults(&four).unwrap();
+    let text = |plan: &Assignment| c.text(&four, plan);
+    assert_eq!(
+        text(&defaults),
+        "attention:q64:k64:8x8n2:p8192:accumulate:dram.dram",
+        "as plans from before there was a choice"
+    );
+    let without: Assignment = defaults
+        .iter()
+        .filter(|(name, _)| !["head_block", "values", "deal"].iter().any(|own| name.ends_with(own)))
+        .map(|(name, value)| (name.to_owned(), value.clone()))
+        .collect();
+    assert_eq!(text(&without), text(&defaults));
+    c.legal(&four, &without).unwrap();
+    let mut turned = with(&defaults, &[("attention.head_block", 2)]);
+    turned.set("attention.values", Value::text("row-major"));
+    assert_eq!(
+        text(&turned),
+        "attention:h2q64:k64:8x8n2:p8192:accumulate:dram.dram:row-major"
+    );
+    assert_eq!(
+        c.derived(&four, &turned).get("attention.head_groups"),
+        Some(&Value::Integer(2))
+    );
+    let report = ran(&c, &four, &turned).unwrap();
+    let cycles = |kind: &str, name: &str| {
+        let own = report.phases.iter().find(|own| own.kind == kind && own.name == name);
+        own.map(|own| own.cycles).unwrap()
+    };
+    assert!(cycles("compute", "turn") > 0 && cycles("conversion", "v.conversion") > 0);
+    assert!(report.cycles > ran(&c, &four, &defaults).unwrap().cycles);
 }
 
 #[test]
@@ -158,6 +206,20 @@ fn staging_holds_what_is_read_again_and_spares_the_memory() {
     let refusal = space.check(&staged).unwrap_err();
     assert_eq!(refusal.rule, "staging-bytes");
     assert!(refusal.message.contains("15728640"), "{refusal}");
+    // One head's keys and values, or one head's temporaries, have room where those of all have none.
+    let own = workload("attention", &[("heads", 10), ("queries", 4096), ("width", 64)]);
+    let space = c.space(&own).unwrap();
+    let defaults = c.defaults(&own).unwrap();
+    for place in ["attention.operands", "attention.temporaries"] {
+        let mut all = defaults.clone();
+        all.set(place, Value::text("staging"));
+        assert_eq!(space.check(&all).unwrap_err().rule, "staging-bytes");
+        let one = with(&all, &[("attention.head_block", 1)]);
+        space.check(&one).unwrap();
+        let words = |plan: &Assignment| c.derived(&own, plan).get("dram_words").and_then(Value::as_integer);
+        let in_memory = with(&defaults, &[("attention.head_block", 1)]);
+        assert!(words(&one) < words(&in_memory), "{place}");
+    }
 }
 
 #[test]

@@ -140,7 +140,8 @@ fn toy_block(width: i64) -> f64 {
     let text = format!(
         "{templates}\n[[model]]\nname = \"toy\"\nbody = [{{ use = \"block\", rows = {width}, width = {width} }}]\n"
     );
-    let context = [("clip_width".to_owned(), 0), ("bigg_width".to_owned(), width)];
+    // The context is as wide as both encoders together.
+    let context = ["clip_width", "bigg_width"].map(|name| (name.to_owned(), width / 2));
     let toy = Inventory::new(&parse("toy.toml", &text, &context).expect("a network"));
     2.0 * toy.parameters_all as f64 / f64::from(1 << 20)
 }

@@ -8,7 +8,7 @@ mod pointwise;
 mod softmax;
 
 pub use conv::{Padded, convolution, upsampled};
-pub use flash::{Flash, LOWEST, Mask, Restart, flash};
+pub use flash::{Flash, LOWEST, Mask, Restart, ValueOrder, flash};
 pub use linear::{Extents, Tiling, fused_linear, geglu, join, linear, matmul, mlp, per_head, residual};
 pub use norm::{Norm, norm};
 pub use pointwise::{Gelu, SILU_SCALE, gelu, silu};

@@ -55,6 +55,7 @@ pub fn gelu(program: &mut Program, x: BufferId, form: Gelu, part: usize) -> Buff
     let (rows, columns) = shape.rows_and_columns();
     let vector = Vector {
         batch,
+        first_batch: 0,
         rows,
         columns,
         part,

@@ -78,6 +78,7 @@ impl Program {
         let (_, columns) = self.of(target).shape.rows_and_columns();
         let vector = Vector {
             batch: self.of(target).batch,
+            first_batch: 0,
             rows,
             columns,
             part,

@@ -144,6 +144,8 @@ impl Statement {
 pub struct Vector {
     /// Batch elements.
     pub batch: usize,
+    /// Where they begin in buffers that have more.
+    pub first_batch: usize,
     /// Rows that are written.
     pub rows: usize,
     /// Columns.
@@ -159,6 +161,17 @@ impl Vector {
     #[must_use]
     pub fn folds(&self) -> bool {
         self.statements.iter().any(|statement| statement.value.folds())
+    }
+
+    /// The element of a buffer of so many that batch element `at` of the stage reads or writes: buffers of one are shared,
+    /// larger ones than the stage's batch are a window.
+    #[must_use]
+    pub fn element(&self, at: usize, batch: usize) -> usize {
+        match batch {
+            1 => 0,
+            batch if batch > self.batch => self.first_batch + at,
+            _ => at,
+        }
     }
 
     /// Whether each batch element is one instance: where rows are folded, and where a buffer is repeated for all batch

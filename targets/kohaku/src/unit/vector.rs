@@ -85,11 +85,16 @@ fn run(
     let n = chunk.rows * chunk.width;
     for step in &steps.list {
         match *step {
-            Step::Load(to, view) => load(compiled, view, chunk, &mut registers[to][..n], memory),
+            Step::Load(to, view) => {
+                let element = vector.element(chunk.batch, compiled.program.of(view.buffer).batch);
+                let image = &memory.images[view.buffer.0][element * compiled.strides[view.buffer.0]..];
+                load(view, image, chunk, &mut registers[to][..n]);
+            }
             Step::Store(statement, from) => {
                 let statement = &vector.statements[statement];
                 let stride = compiled.strides[statement.target.0];
-                let at = chunk.batch * stride + (statement.first_row + chunk.first_row) * chunk.width;
+                let element = vector.element(chunk.batch, compiled.program.of(statement.target).batch);
+                let at = element * stride + (statement.first_row + chunk.first_row) * chunk.width;
                 let image = &mut memory.images[statement.target.0][at..at + n];
                 for (slot, value) in image.iter_mut().zip(&registers[from][..n]) {
                     *slot = half(f64::from(*value));
@@ -119,13 +124,7 @@ fn run(
     }
 }
 
-fn load(compiled: &Compiled, view: View, chunk: &Chunk, out: &mut [f32], memory: &Memory) {
-    let batch = if compiled.program.of(view.buffer).batch == 1 {
-        0
-    } else {
-        chunk.batch
-    };
-    let image = &memory.images[view.buffer.0][batch * compiled.strides[view.buffer.0]..];
+fn load(view: View, image: &[f32], chunk: &Chunk, out: &mut [f32]) {
     let source = |row: usize| match view.reading {
         Reading::Whole => row,
         Reading::From(rows) => row + rows,

@@ -17,7 +17,7 @@ pub mod composed;
 use std::collections::BTreeMap;
 
 use target_kohaku::compile::compile;
-use target_kohaku::kernels::{self, Flash, Gelu, Norm, Padded, Tiling, flash};
+use target_kohaku::kernels::{self, Flash, Gelu, Norm, Padded, Tiling, ValueOrder, flash};
 use target_kohaku::machine::Machine;
 use target_kohaku::program::Program;
 use target_kohaku::unit::{Grade, Random, grade, run};
@@ -357,7 +357,19 @@ impl Case {
                 }
             }
         }
-        let mut inputs = vec![("q", q), ("k", k), ("v", v)];
+        let mut inputs = vec![("q", q), ("k", k)];
+        let (keys, width) = (f.padded_keys, f.value_width);
+        if f.values == ValueOrder::ByKey {
+            let by_key = |at: usize| {
+                let (head, key, column) = (at / (keys * width), at / width % keys, at % width);
+                v[(head * width + column) * keys + key]
+            };
+            inputs.push(("given-v", (0..v.len()).map(by_key).collect()));
+            let unit = |at: usize| if at / width == at % width { 1.0 } else { 0.0 };
+            inputs.push(("identity", (0..width * width).map(unit).collect()));
+        } else {
+            inputs.push((f.values.input(), v));
+        }
         inputs.extend(f.mask_table().map(|table| ("mask", table)));
         Self::new(flash(&f).unwrap(), inputs, BTreeMap::from([("o".to_owned(), o)]))
     }
