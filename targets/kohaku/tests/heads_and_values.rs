@@ -10,7 +10,7 @@ use target_kohaku::timing::{Timing, timing};
 use target_kohaku::traffic::words;
 
 fn compiled(call: &Flash, machine: &Machine) -> Compiled {
-    compile(flash(call).unwrap(), machine).unwrap()
+    compile(flash(call).expect("a form"), machine).expect("a legal program")
 }
 
 fn priced(call: &Flash) -> Timing {
@@ -19,7 +19,7 @@ fn priced(call: &Flash) -> Timing {
 
 fn result(call: &Flash) -> Vec<u32> {
     let mut outputs = Case::attention(*call).run();
-    outputs.remove("o").unwrap().iter().map(|x| x.to_bits()).collect()
+    outputs.remove("o").expect("a result").iter().map(|x| x.to_bits()).collect()
 }
 
 /// Calls of four heads: plain, in passes with masked keys and split keys, causal, rescaled in the band.

@@ -54,13 +54,13 @@ pub(super) fn parameters(e: &AttentionExtents, options: &KohakuOptions) -> Vec<O
         (
             "values",
             Domain::List(plan::value_words()),
-            "order in which the caller has the values: `transposed` as clusters are filled, in `-rows` or in `-tiles`; \
-             `row-major` by key, turned in the call",
+            "order in which the caller has the values: `transposed` as clusters are filled, in `-rows`, or in `-tiles` (no call \
+             takes them); `row-major` by key, turned in the call",
         ),
         (
             "deal",
             Domain::List(plan::deal_words()),
-            "how the instances of a stage, heads slowest, are dealt to units",
+            "how the instances of a stage, heads slowest, are dealt to units: `contiguous` is all that the machine does",
         ),
     ]);
     if masked(e) {
