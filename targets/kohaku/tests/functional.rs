@@ -45,7 +45,8 @@ fn the_split_of_heads_is_the_wide_projection_and_their_join_one_accumulator() {
 
 #[test]
 fn rows_are_normalised_and_weighted() {
-    within(graded(&Case::softmax(32, 128)), 2e-4, 2e-3);
+    within(graded(&Case::softmax(32, 128, 128)), 2e-4, 2e-3);
+    within(graded(&Case::softmax(32, 80, 77)), 2e-4, 2e-3);
     within(graded(&Case::wide_softmax(4, 1280, 1280)), 2e-4, 2e-3);
     within(graded(&Case::wide_softmax(8, 128, 77)), 2e-4, 2e-3);
     within(graded(&Case::norm(Norm::wide(16, 640, 1e-5, false))), 1e-4, 2e-3);
@@ -56,11 +57,18 @@ fn rows_are_normalised_and_weighted() {
 
 #[test]
 fn masked_columns_are_exactly_zero_and_rows_sum_to_one() {
-    let y = Case::wide_softmax(8, 128, 77).run().remove("y").unwrap();
-    for row in y.chunks(128) {
-        assert!(row[77..].iter().all(|x| x.abs() <= 0.0));
-        let sum: f64 = row.iter().copied().map(f64::from).sum();
-        assert!((sum - 1.0).abs() < 2e-3, "{sum}");
+    // Elements are float16, off by at most 2^-11 of themselves; so is the sum that divides where it is stored, over sub-rows.
+    let [element, sum] = [2_f64.powi(-11); 2];
+    for (case, most) in [
+        (Case::softmax(8, 128, 77), element),
+        (Case::wide_softmax(8, 128, 77), element + sum),
+    ] {
+        let y = case.run().remove("y").unwrap();
+        for row in y.chunks(128) {
+            assert!(row[77..].iter().all(|x| x.abs() <= 0.0));
+            let sum: f64 = row.iter().copied().map(f64::from).sum();
+            assert!((sum - 1.0).abs() < 1.01 * most, "{sum}");
+        }
     }
 }
 

@@ -19,7 +19,12 @@ fn priced(call: &Flash) -> Timing {
 
 fn result(call: &Flash) -> Vec<u32> {
     let mut outputs = Case::attention(*call).run();
-    outputs.remove("o").expect("a result").iter().map(|x| x.to_bits()).collect()
+    outputs
+        .remove("o")
+        .expect("a result")
+        .iter()
+        .map(|x| x.to_bits())
+        .collect()
 }
 
 /// Calls of four heads: plain, in passes with masked keys and split keys, causal, rescaled in the band.

@@ -20,7 +20,15 @@ impl Row {
     pub(crate) fn verdict(&self) -> (&'static str, String) {
         let agrees = |value: &Value, note: &str| match agreement(&self.figure.expected, value) {
             Agreement::Exact => ("reproduced", note.to_owned()),
-            Agreement::Truncated => ("reproduced", "the published value is cut off, not rounded".to_owned()),
+            Agreement::Truncated => {
+                let cut = "the published value is cut off, not rounded";
+                let note = if note.is_empty() {
+                    String::new()
+                } else {
+                    format!("; {note}")
+                };
+                ("reproduced", format!("{cut}{note}"))
+            }
             Agreement::No => ("differs", "unexpected".to_owned()),
         };
         match &self.found {
@@ -75,10 +83,9 @@ fn text(value: &Value) -> String {
 }
 
 /// The table as Markdown, with counts at its head.
-pub(crate) fn table() -> String {
-    let rows = rows();
+pub(crate) fn table(rows: &[Row]) -> String {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    for row in &rows {
+    for row in rows {
         *counts.entry(row.verdict().0).or_default() += 1;
     }
     let counts: Vec<String> = counts.iter().map(|(word, n)| format!("{n} {word}")).collect();

@@ -17,5 +17,5 @@ mod timings;
 mod whatif;
 
 fn main() {
-    print!("{}", all::table());
+    print!("{}", all::table(&all::rows()));
 }

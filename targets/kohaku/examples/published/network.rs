@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use planner::Value as Parameter;
 use planner::network::{BUILT_IN, FigureValue, Inventory, Layer, Network, NodeKind, parse};
 use serde_json::{Value, json};
+use target_kohaku::machine::DRAM_BYTES;
 
 use crate::figure::{Figure, Found};
 
@@ -206,6 +207,10 @@ fn sum(sdxl: &Sdxl, name: &str) -> Option<Value> {
         "VAE / UNet forward ratio" => json!(sdxl.figure("VAE decoder over UNet pass")),
         "NCHW<->tokens permutes per forward" => json!(sdxl.count("UNet: between plane and tokens")),
         "toy block parameters MB" => json!(toy_block(256)),
+        "DRAM per mesh GB / left after MXFP7 UNet" => {
+            let memory = DRAM_BYTES >> 30;
+            json!([memory, memory as f64 - sdxl.figure("UNet: MXFP7")])
+        }
         _ => return None,
     })
 }

@@ -83,11 +83,8 @@ pub(crate) fn find(figure: &Figure) -> Option<Found> {
         "stride-2 vs dense cycles at 16,32,64" => {
             return Some(Found::Other(
                 ratios(figure, |c, t| {
-                    let dense = Padded { step: 1, ..c };
-                    (
-                        total(kernels::convolution(&dense, t)),
-                        total(kernels::convolution(&Padded { step: 2, ..c }, t)),
-                    )
+                    let of = |step| convolved(c.plane, c.channels, step, t.tile);
+                    (of(1), of(2))
                 })?,
                 "at 16 x 16 and the tile of 8 x 8 that is named, the dense convolution has 9 tiles and the strided one 3: two \
                  rounds of 6 clusters against one; no tile of powers of two gives 4.00 there",
@@ -175,6 +172,12 @@ fn ratios(figure: &Figure, of: Pair) -> Option<Value> {
         found.push((100.0 * large as f64 / small as f64).round() / 100.0);
     }
     Some(json!(found))
+}
+
+/// Cycles of a convolution.
+pub(crate) fn convolved(plane: [usize; 3], channels: usize, step: usize, (gm, gn): (usize, usize)) -> usize {
+    let conv = Padded { plane, channels, step };
+    total(kernels::convolution(&conv, tiling(gm, gn)))
 }
 
 /// Flits of one instance, and of all.

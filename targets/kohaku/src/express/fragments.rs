@@ -135,16 +135,19 @@ fn normed(groups: usize, elements: usize) -> Result<(Program, String), Refusal> 
 }
 
 fn soft(rows: usize, columns: usize) -> (Program, String) {
-    if columns <= VECTOR && columns.is_multiple_of(WORD) {
-        return (softmax(rows, columns), "one stage".to_owned());
-    }
-    let sub_rows = columns.div_ceil(VECTOR);
-    let masked = !columns.is_multiple_of(VECTOR);
+    // A row that one fold takes is padded to whole words, others to whole sub-rows.
+    let unit = if columns <= VECTOR { WORD } else { VECTOR };
+    let masked = !columns.is_multiple_of(unit);
     let mask = if masked {
         ", padded and masked behind the exponential"
     } else {
         ""
     };
+    if columns <= VECTOR {
+        let padded = columns.next_multiple_of(WORD);
+        return (softmax(rows, padded, masked), format!("one stage{mask}"));
+    }
+    let sub_rows = columns.div_ceil(VECTOR);
     (
         wide_softmax(rows, sub_rows, masked),
         format!("{sub_rows} sub-rows of {VECTOR}{mask}"),

@@ -7,21 +7,25 @@ use crate::layout::Shape;
 use crate::machine::{PART, VECTOR};
 use crate::program::{BufferId, Expr, Program, Reading, Role};
 
-/// Softmax of rows of at most 128 elements (a multiple of 16), in one stage.
+/// Softmax of rows of at most 128 elements (a multiple of 16), in one stage. With `masked`, exponentials are multiplied
+/// with the input `mask` (1 or 0 at full shape), so that padded columns are exactly zero.
 #[must_use]
-pub fn softmax(rows: usize, columns: usize) -> Program {
+pub fn softmax(rows: usize, columns: usize, masked: bool) -> Program {
     let mut program = Program::default();
     let shape = Shape::matrix(rows, columns);
     let x = program.buffer("x", Role::Input, 1, shape);
+    let mask = masked.then(|| program.buffer("mask", Role::Input, 1, shape));
     let y = program.buffer("y", Role::Output, 1, shape);
     let scaled = Expr::read(x).times(Expr::constant(LOG2_E));
-    let powers = scaled.clone().minus(scaled.largest()).exp2();
+    let mut powers = scaled.clone().minus(scaled.largest()).exp2();
+    if let Some(mask) = mask {
+        powers = powers.times(Expr::read(mask));
+    }
     program.pass("softmax", y, PART, powers.clone().over(powers.sum()));
     program
 }
 
-/// Softmax of rows of `sub_rows` x 128 elements. With `masked`, exponentials are multiplied with the input `mask` (1 or
-/// 0 at full shape), so that padded columns are exactly zero.
+/// Softmax of rows of `sub_rows` x 128 elements; `masked` as in [`softmax`].
 #[must_use]
 pub fn wide_softmax(rows: usize, sub_rows: usize, masked: bool) -> Program {
     let mut program = Program::default();

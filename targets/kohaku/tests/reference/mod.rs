@@ -206,14 +206,18 @@ impl Case {
         Self::new(program, vec![("x", x), ("w0", w0), ("w1", w1)], single(y))
     }
 
-    pub fn softmax(rows: usize, columns: usize) -> Self {
-        let x = normal("x", rows * columns, 2.0);
-        let y = soft(&x, columns, columns);
-        Self::new(kernels::softmax(rows, columns), vec![("x", x)], single(y))
+    /// Rows of `columns`, of which the first `real` count, in one stage.
+    pub fn softmax(rows: usize, columns: usize, real: usize) -> Self {
+        Self::soft(kernels::softmax(rows, columns, real < columns), rows, columns, real)
     }
 
-    /// Rows of `columns`, of which the first `real` count.
+    /// The same over sub-rows of 128.
     pub fn wide_softmax(rows: usize, columns: usize, real: usize) -> Self {
+        let program = kernels::wide_softmax(rows, columns / 128, real < columns);
+        Self::soft(program, rows, columns, real)
+    }
+
+    fn soft(program: Program, rows: usize, columns: usize, real: usize) -> Self {
         let x = normal("x", rows * columns, 1.0);
         let y = soft(&x, columns, real);
         let mut inputs = vec![("x", x)];
@@ -225,11 +229,7 @@ impl Case {
                     .collect(),
             ));
         }
-        Self::new(
-            kernels::wide_softmax(rows, columns / 128, real < columns),
-            inputs,
-            single(y),
-        )
+        Self::new(program, inputs, single(y))
     }
 
     pub fn norm(n: Norm) -> Self {
