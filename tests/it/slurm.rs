@@ -129,30 +129,48 @@ fn toml_text(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
-/// Cases that take a fifth of a second each and always give the same. Runs of one test lie one after another.
-fn define(bench: &Bench, stem: &str, cases: u32, more: &str) {
-    let run = r#"["sh", "-c", "sleep 0.2; echo ns=$((100 + $1)); echo pass", "sh", "{x}"]"#;
-    let devices = format!("devices = [\"slurm-test-{stem}\"]");
-    define_all(bench, stem, cases, (run, &devices), "rounds = 2\nfinalists = 0", more);
+/// A definition of one command; the rest is the same in all of them.
+#[derive(Default)]
+struct Definition<'a> {
+    /// Before `[command]`.
+    head: &'a str,
+    /// Arguments of the run, as TOML writes them.
+    run: &'a str,
+    /// Further keys of `[command]`. Without `devices` among them runs of one test lie one after another.
+    command: &'a str,
+    /// How many cases, of x from 1.
+    cases: u32,
+    rounds: u32,
+    shard_size: u32,
+    /// Further keys of `[executor]`.
+    executor: &'a str,
 }
 
-/// Cases that run this command, measured so; `more` belongs to the command.
-fn define_running(bench: &Bench, stem: &str, cases: u32, run: &str, measure: &str, more: &str) {
-    let devices = if more.contains("devices") {
-        more.to_owned()
-    } else {
-        format!("devices = [\"slurm-test-{stem}\"]\n{more}")
-    };
-    define_all(bench, stem, cases, (run, &devices), measure, "");
-}
-
-fn define_all(bench: &Bench, stem: &str, cases: u32, (run, command): (&str, &str), measure: &str, more: &str) {
-    let nodes = bench.path("node-");
-    let text = format!(
-        r#"target = "command"
-
+impl Definition<'_> {
+    fn write(&self, bench: &Bench, stem: &str) {
+        let Self {
+            head,
+            run,
+            command,
+            cases,
+            rounds,
+            shard_size,
+            executor,
+        } = self;
+        let devices = if command.contains("devices") {
+            String::new()
+        } else {
+            format!("devices = [\"slurm-test-{stem}\"]")
+        };
+        // Words of a shell, inside double quotes: a quote of the other kind needs no care.
+        let nodes = bench.path("node-");
+        let nodes = nodes.display();
+        let text = format!(
+            r#"target = "command"
+{head}
 [command]
 run = {run}
+{devices}
 {command}
 
 [command.result]
@@ -167,17 +185,45 @@ x = "1:{cases}:1"
 exhaustive = {{ limit = 1000 }}
 
 [measure]
-{measure}
+rounds = {rounds}
+finalists = 0
 
 [executor]
 kind = "slurm"
-shard_size = 3
-scratch = "{}$SLURMD_NODENAME"
-{more}"#,
-        // Words of a shell, inside double quotes: a quote of the other kind needs no care.
-        nodes.display()
-    );
-    bench.define(stem, &text);
+shard_size = {shard_size}
+scratch = "{nodes}$SLURMD_NODENAME"
+{executor}"#
+        );
+        bench.define(stem, &text);
+    }
+}
+
+/// Cases that take a fifth of a second each and always give the same; `executor` is as in [`Definition`].
+fn define(bench: &Bench, stem: &str, cases: u32, executor: &str) {
+    let run = r#"["sh", "-c", "sleep 0.2; echo ns=$((100 + $1)); echo pass", "sh", "{x}"]"#;
+    let definition = Definition {
+        run,
+        cases,
+        rounds: 2,
+        shard_size: 3,
+        executor,
+        ..Definition::default()
+    };
+    definition.write(bench, stem);
+    bench.expect(0, &["freeze", &format!("cohorts/{stem}.toml")]);
+}
+
+/// Cases that run this command; `command` is as in [`Definition`].
+fn define_running(bench: &Bench, stem: &str, cases: u32, run: &str, rounds: u32, command: &str) {
+    let definition = Definition {
+        run,
+        command,
+        cases,
+        rounds,
+        shard_size: 3,
+        ..Definition::default()
+    };
+    definition.write(bench, stem);
     bench.expect(0, &["freeze", &format!("cohorts/{stem}.toml")]);
 }
 
@@ -275,6 +321,67 @@ fn a_coordinator_that_dies_finds_its_array_again() {
     let jobs = cluster.slurm("squeue", &["--noheader", "--states=all", "--format=%F"]);
     let arrays: std::collections::BTreeSet<&str> = jobs.lines().collect();
     assert_eq!(arrays.len(), 1, "one array did it all: {jobs}");
+}
+
+/// What an array left that ended while nobody watched is said as if somebody had, and no case takes the time of one array
+/// after another.
+#[test]
+fn an_array_that_ended_unwatched_is_judged_before_the_next_one() {
+    let Some(cluster) = Cluster::start() else { return };
+    let bench = Bench::new();
+    // One case never ends.
+    let run = "echo \"$1\" >>\"$2/calls\"; case $1 in 2) sleep 300;; esac; echo ns=$((100 + $1)); echo pass";
+    let command = format!(
+        "[\"sh\", \"-c\", {}, \"sh\", \"{{x}}\", \"{{cohort}}\"]",
+        toml_text(run)
+    );
+    define_running(&bench, "unseen", 2, &command, 2, "timeout = { run = \"300s\" }");
+    let cohort = "cohorts/unseen";
+    let hung = || {
+        let calls = fs_err::read_to_string(bench.path("cohorts/unseen/calls")).unwrap_or_default();
+        calls.lines().filter(|call| *call == "2").count()
+    };
+    // The third time without an end fails it.
+    for times in 1..=3 {
+        let mut child = cluster.start_run(&bench, &["run", cohort, "--shard-size", "1"]);
+        wait_until("the case hangs", || hung() == times);
+        let began = || rounds(&bench, cohort, "began");
+        wait_until("that is on record", || {
+            began().values().max() == u32::try_from(times).ok().as_ref()
+        });
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let said = fs_err::read_to_string(bench.path("said")).unwrap();
+        assert_eq!(said.contains("is over and left cases"), times > 1, "{said}");
+        let jobs = cluster.slurm("squeue", &["--noheader", "--format=%F"]);
+        let array = jobs.lines().next().unwrap().trim();
+        cluster.slurm("scancel", &["--signal=KILL", "--full", array]);
+        wait_until("the array is over", || {
+            cluster.slurm("squeue", &["--noheader"]).trim().is_empty()
+        });
+    }
+    let said = cluster.expect(&bench, 3, &["run", cohort]);
+    assert!(
+        said.contains("(batch 3) is over and left cases") && said.contains("left: shard 3/"),
+        "{said}"
+    );
+    assert_eq!(hung(), 3, "it is not begun a fourth time");
+    let failed = bench.json(&["status", cohort, "--format", "json"]);
+    assert_eq!(
+        (&failed["counts"]["correct"], &failed["counts"]["run_failed"]),
+        (&1.into(), &1.into()),
+        "{failed}"
+    );
+    let reasons = failed["failures"].to_string();
+    assert!(reasons.contains("had begun 3 times without an end"), "{failed}");
+    let left = fs_err::read_dir(bench.path("cohorts/unseen/cases")).unwrap();
+    let names: Vec<String> = left
+        .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+        .collect();
+    assert!(names.iter().all(|name| !name.starts_with('.')), "{names:?}");
+    // Nothing is left any more.
+    let again = cluster.expect(&bench, 3, &["run", cohort]);
+    assert!(!again.contains("left"), "{again}");
 }
 
 /// The controller forgets an array whose workers were killed (a stand-in for `scontrol` says so of this one), and the
@@ -417,39 +524,17 @@ fn a_node_without_a_compiler_fails_no_case() {
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     fs_err::set_permissions(&compiler, mode).unwrap();
     let path = format!("{}:{}", bench.path("bin").display(), std::env::var("PATH").unwrap());
-    let definition = format!(
-        r#"target = "command"
-
-[command]
-build = ["slurm-test-cc", "{{artifact}}"]
-run = ["sh", "-c", "sleep 0.3; test -s \"$2\" && echo ns=$((100 + $1)) && echo pass", "sh", "{{x}}", "{{artifact}}"]
-devices = ["slurm-test-lacks"]
-
-[command.result]
-time = {{ regex = '^ns=(\d+)$', unit = "ns" }}
-pass = {{ regex = '^pass$' }}
-objective = "time"
-
-[parameters]
-x = "1:6:1"
-
-[explore]
-exhaustive = {{ limit = 10 }}
-
-[measure]
-rounds = 2
-finalists = 0
-
-[executor]
-kind = "slurm"
-shard_size = 1
-scratch = "{}$SLURMD_NODENAME"
-setup = [{}]
-"#,
-        bench.path("node-").display(),
-        toml_text(&format!("[ $SLURMD_NODENAME = n1 ] || export PATH=\"{path}\""))
-    );
-    bench.define("lacks", &definition);
+    let setup = toml_text(&format!("[ $SLURMD_NODENAME = n1 ] || export PATH=\"{path}\""));
+    let definition = Definition {
+        run: r#"["sh", "-c", "sleep 0.3; test -s \"$2\" && echo ns=$((100 + $1)) && echo pass", "sh", "{x}", "{artifact}"]"#,
+        command: "build = [\"slurm-test-cc\", \"{artifact}\"]",
+        cases: 6,
+        rounds: 2,
+        shard_size: 1,
+        executor: &format!("setup = [{setup}]\n"),
+        ..Definition::default()
+    };
+    definition.write(&bench, "lacks");
     let with_compiler = |arguments: &[&str]| {
         let mut command = cluster.command(&bench, arguments);
         let output = command.env("PATH", &path).output().unwrap();
@@ -500,14 +585,7 @@ fn what_slurm_takes_away_is_run_again_and_what_takes_too_much_fails() {
         "[\"sh\", \"-c\", {}, \"sh\", \"{{x}}\", \"{{cohort}}\"]",
         toml_text(run)
     );
-    define_running(
-        &bench,
-        "taken",
-        4,
-        &command,
-        "rounds = 2\nfinalists = 0",
-        "timeout = { run = \"300s\" }",
-    );
+    define_running(&bench, "taken", 4, &command, 2, "timeout = { run = \"300s\" }");
     let cohort = "cohorts/taken";
     let mut child = cluster.start_run(&bench, &["run", cohort, "--shard-size", "1"]);
     wait_until("a case hangs", || bench.path("cohorts/taken/hung").exists());
@@ -558,7 +636,7 @@ fn out_of_memory_is_an_outcome_of_the_case_and_a_reason_of_the_job() {
     let run =
         "case $1 in 2) head -c 600M /dev/zero | tail >/dev/null || exit 9;; esac; echo ns=$((100 + $1)); echo pass";
     let command = format!("[\"sh\", \"-c\", {}, \"sh\", \"{{x}}\"]", toml_text(run));
-    define_running(&bench, "memory", 3, &command, "rounds = 2\nfinalists = 0", "");
+    define_running(&bench, "memory", 3, &command, 2, "");
     let cohort = "cohorts/memory";
     let said = cluster.expect(&bench, 3, &["run", cohort]);
     let failed = bench.json(&["status", cohort, "--format", "json"]);
@@ -696,7 +774,7 @@ fn filters_consents_and_repetitions_go_with_arrays_too() {
         "probe = {{ compiler = [\"cat\", {}] }}",
         toml_text(tool.to_str().unwrap())
     );
-    define_running(&bench, "some", 6, run, "rounds = 2\nfinalists = 0", &probe);
+    define_running(&bench, "some", 6, run, 2, &probe);
     let cohort = "cohorts/some";
     let names: Vec<String> = {
         let cases = bench.json(&["plan", "cohorts/some.toml", "--format", "json"]);
@@ -787,44 +865,16 @@ fn crosses_are_a_next_array() {
 /// Two nodes that say something else of their device, on one of which the order of the cases is the other way round.
 fn define_unlike(bench: &Bench) {
     let run = "sleep 0.4; case $SLURMD_NODENAME in n2) echo ns=$((900 - 10 * $1));; *) echo ns=$((100 + 10 * $1));; esac; echo pass";
-    let definition = format!(
-        r#"target = "command"
-control = "middle"
-
-[[case]]
-name = "middle"
-plan = {{ x = 4 }}
-
-[command]
-run = ["sh", "-c", {}, "sh", "{{x}}"]
-probe = {{ device = ["sh", "-c", "echo device of $SLURMD_NODENAME"] }}
-devices = ["slurm-test-unlike"]
-
-[command.result]
-time = {{ regex = '^ns=(\d+)$', unit = "ns" }}
-pass = {{ regex = '^pass$' }}
-objective = "time"
-
-[parameters]
-x = "1:8:1"
-
-[explore]
-exhaustive = {{ limit = 1000 }}
-
-[measure]
-rounds = 2
-finalists = 0
-
-[executor]
-kind = "slurm"
-shard_size = 1
-unlike = ["tool.device.output"]
-scratch = "{}$SLURMD_NODENAME"
-"#,
-        toml_text(run),
-        bench.path("node-").display()
-    );
-    bench.define("unlike", &definition);
+    let definition = Definition {
+        head: "control = \"middle\"\n[[case]]\nname = \"middle\"\nplan = { x = 4 }\n",
+        run: &format!("[\"sh\", \"-c\", {}, \"sh\", \"{{x}}\"]", toml_text(run)),
+        command: "probe = { device = [\"sh\", \"-c\", \"echo device of $SLURMD_NODENAME\"] }",
+        cases: 8,
+        rounds: 2,
+        shard_size: 1,
+        executor: "unlike = [\"tool.device.output\"]\n",
+    };
+    definition.write(bench, "unlike");
 }
 
 /// Value and x of the cases that a report has measured, the best first; the best one's x must be that of its winner, unless
@@ -911,7 +961,7 @@ fn builds_are_an_array_of_their_own_before_the_shards() {
         toml_text(built.to_str().unwrap())
     );
     let run = "[\"sh\", \"-c\", \"test -s \\\"$2\\\" && echo ns=$((100 + $1)) && echo pass\", \"sh\", \"{x}\", \"{artifact}\"]";
-    define_running(&bench, "apart", 4, run, "rounds = 2\nfinalists = 0", &more);
+    define_running(&bench, "apart", 4, run, 2, &more);
     let definition = bench.path("cohorts/apart.toml");
     let text = fs_err::read_to_string(&definition).unwrap() + "build_partition = \"urgent\"\n";
     fs_err::write(&definition, text).unwrap();
@@ -945,7 +995,7 @@ fn a_shard_runs_on_the_devices_that_slurm_gave_it() {
     let run = "[\"sh\", \"-c\", \"sleep 0.4; echo device=$2 sees=$CUDA_VISIBLE_DEVICES; echo ns=$((100 + $1)); echo pass\", \
                \"sh\", \"{x}\", \"{device}\"]";
     let devices = format!("devices = [\"{}\", \"{}\"]", own(0), own(1));
-    define_running(&bench, "gpus", 6, run, "rounds = 1\nfinalists = 0", &devices);
+    define_running(&bench, "gpus", 6, run, 1, &devices);
     let cohort = "cohorts/gpus";
     // Two shards at once on one node, each with one of its two devices.
     let arguments = [

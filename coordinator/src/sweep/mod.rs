@@ -9,6 +9,7 @@ mod consent;
 mod context;
 mod device;
 mod earlier;
+mod endings;
 mod error;
 mod filter;
 mod finalists;

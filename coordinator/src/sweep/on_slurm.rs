@@ -6,12 +6,13 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use cohort::{
-    Batch, CohortDir, Frozen, Record, RecordKind, RecordTail, State, Submission, batch_numbers, latest_claims,
-    read_batch, verify,
+    Batch, CohortDir, Frozen, Record, RecordKind, RecordTail, State, Submission, batch_numbers, read_batch, verify,
 };
 use fs_err as fs;
 
+use super::case_files::remove_scratch;
 use super::check::can_be_accepted;
+use super::consent;
 use super::error::RunError;
 use super::filter::{Filter, FilterError, named, passes, retries};
 use super::grow::{Crosses, grow, next_growth};
@@ -19,23 +20,19 @@ use super::hand_out::hand_out_left;
 use super::log::{Log, writer_name};
 use super::options::{RunOptions, RunSummary};
 use super::run::lock_cohort;
-use super::{consent, lost};
 use crate::events::{Event, OnEvent, Reporter};
 use crate::interrupt::{Interrupt, Urgency};
 use crate::libc;
 use crate::slurm::{self, End, Ending, JobState, Jobs, Settings, SlurmError, Work};
 
 /// Time between two looks at an array, at first and later.
-const LOOK: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(5));
+pub(super) const LOOK: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(5));
 
 /// So long one looks more often.
 const AT_FIRST: Duration = Duration::from_secs(60);
 
 /// How long a second Ctrl-C is waited for.
 const ASKED: Duration = Duration::from_secs(10);
-
-/// How long what a worker wrote may take to be seen from here: folders of a network are not the same everywhere at once.
-const UNSEEN: Duration = Duration::from_secs(60);
 
 /// Arrays in turn that may measure nothing.
 const FRUITLESS: usize = 2;
@@ -88,36 +85,41 @@ pub fn run_on_slurm(
     }
     session.records = session.tail.next(&session.dir)?;
     let begun = session.records.len();
+    session.judge_latest(&mut reporter)?;
     session.decide(&mut reporter)?;
     while session.step(&mut crosses, &mut reporter)? {}
+    if session.state()?.all_terminal() && !session.is_stopped()? && !session.should_end() {
+        // Of workers that were killed: what they could not record was recovered or measured again.
+        remove_scratch(&session.dir, None)?;
+    }
     session.summary(begun)
 }
 
 /// A cohort while arrays work on it.
-struct Session<'a> {
-    dir: CohortDir,
+pub(super) struct Session<'a> {
+    pub(super) dir: CohortDir,
     frozen: Frozen,
-    options: &'a RunOptions<'a>,
+    pub(super) options: &'a RunOptions<'a>,
     settings: &'a Settings,
-    log: Log,
+    pub(super) log: Log,
     interrupt: Interrupt,
     deadline: Option<Instant>,
     tail: RecordTail,
     /// All records, those of workers as they come.
     records: Vec<Record>,
     /// Nodes on which nothing can be measured.
-    bad_nodes: Vec<String>,
+    pub(super) bad_nodes: Vec<String>,
     /// Nodes on which a worker was killed before it began, once.
-    suspects: BTreeSet<String>,
+    pub(super) suspects: BTreeSet<String>,
     /// The latest arrays, as long as they measured nothing.
-    fruitless: Vec<String>,
+    pub(super) fruitless: Vec<String>,
     /// Whether an array goes on although this ends.
     left_running: bool,
     largest: usize,
 }
 
 impl Session<'_> {
-    fn state(&self) -> Result<State<'_>, RunError> {
+    pub(super) fn state(&self) -> Result<State<'_>, RunError> {
         self.frozen
             .state(&self.records)
             .map_err(|error| RunError::State(Box::new(error)))
@@ -155,7 +157,7 @@ impl Session<'_> {
         let now = (self.options.clock)();
         if let Some(batch) = batch_numbers(&self.dir)?.last().copied()
             && let Some(submission) = slurm::find(&self.dir, batch, now)?
-            && is_alive(&submission)
+            && is_alive(&slurm::jobs(&submission.job))
         {
             note(
                 reporter,
@@ -268,17 +270,22 @@ impl Session<'_> {
             return Ok(false);
         };
         self.wait_for_records(batch, reporter)?;
-        let why = self.judge(batch, submission, &jobs, reporter)?;
+        let endings = self.judge(batch, submission, &jobs, reporter)?;
+        self.mind_nodes(&endings, reporter);
         let fruitful = self.records.len() > before;
         if self.is_stopped()? || self.should_end() {
             return Ok(false);
         }
+        if endings.contains(&Ending::Cancelled) {
+            return Err(SlurmError::Cancelled(submission.job.clone()).into());
+        }
         if fruitful {
             self.fruitless.clear();
-        } else if let Some(why) = why {
+        } else if let Some(ending) = endings.first() {
             self.fruitless.push(submission.job.clone());
             if self.fruitless.len() >= FRUITLESS {
                 let jobs = std::mem::take(&mut self.fruitless);
+                let why = ending.why().to_owned();
                 return Err(SlurmError::Fruitless { jobs, why }.into());
             }
         }
@@ -293,13 +300,13 @@ impl Session<'_> {
             // Before the records: what an element wrote before its end is there then.
             let jobs = slurm::jobs(&submission.job);
             self.take_records(reporter)?;
+            if !is_alive(&jobs) {
+                return Ok(Some(jobs));
+            }
             let news = match &jobs {
-                Jobs::Known(jobs) if jobs.iter().all(|job| job.state.is_over()) => {
-                    return Ok(Some(Jobs::Known(jobs.clone())));
-                }
-                Jobs::Forgotten => return Ok(Some(jobs)),
                 Jobs::Known(jobs) => waits(jobs),
                 Jobs::Silent(why) => format!("Slurm can't be asked, the array goes on: {why}"),
+                Jobs::Forgotten => String::new(),
             };
             if news != told && !news.is_empty() {
                 note(reporter, &news);
@@ -353,7 +360,7 @@ impl Session<'_> {
     }
 
     /// Tells what workers wrote since the last look.
-    fn take_records(&mut self, reporter: &mut Reporter<'_>) -> Result<(), RunError> {
+    pub(super) fn take_records(&mut self, reporter: &mut Reporter<'_>) -> Result<(), RunError> {
         let new = self.tail.next(&self.dir)?;
         for record in &new {
             let case = record.case.as_str();
@@ -380,100 +387,6 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Waits until the records of workers that say that their cases are done can be seen here.
-    fn wait_for_records(&mut self, batch: &Batch, reporter: &mut Reporter<'_>) -> Result<(), RunError> {
-        let begun = Instant::now();
-        loop {
-            self.take_records(reporter)?;
-            let state = self.state()?;
-            let unseen = latest_claims(&self.dir)?.into_iter().any(|(shard, held)| {
-                let says_done = held.release.is_some_and(|release| release.why.is_none());
-                let cases = (shard.batch == batch.number)
-                    .then(|| batch.shards.get(shard.shard as usize))
-                    .flatten();
-                let done = |name: &String| state.get(name).is_some_and(|case| case.outcome().is_some());
-                says_done && cases.is_some_and(|cases| !cases.iter().all(done))
-            });
-            if !unseen || begun.elapsed() >= UNSEEN {
-                return Ok(());
-            }
-            std::thread::sleep(LOOK.0);
-        }
-    }
-
-    /// Says of every shard with cases left why it has some, and gives those an outcome that must not be begun again and
-    /// again. Gives the first reason.
-    fn judge(
-        &mut self,
-        batch: &Batch,
-        submission: &Submission,
-        jobs: &Jobs,
-        reporter: &mut Reporter<'_>,
-    ) -> Result<Option<String>, RunError> {
-        let claims = latest_claims(&self.dir)?;
-        let mut endings = Vec::new();
-        {
-            let state = self.state()?;
-            for (number, cases) in (0..).zip(&batch.shards) {
-                let left: Vec<&str> = cases
-                    .iter()
-                    .map(String::as_str)
-                    .filter(|name| state.get(name).is_some_and(|case| case.outcome().is_none()))
-                    .collect();
-                if left.is_empty() {
-                    continue;
-                }
-                let shard = cohort::ShardId {
-                    batch: batch.number,
-                    shard: number,
-                };
-                let job = jobs.get(&format!("{}_{number}", submission.job));
-                let held = claims.get(&shard);
-                let ending = slurm::ending(&self.dir, shard, held, job);
-                let writer = held.map(|held| held.claim.worker.writer.as_str());
-                // What never began is not to blame for its end.
-                let alone = !self.fruitless.is_empty() && slurm::begun(held, job).is_some();
-                let outcomes = match &ending {
-                    Ending::Lost { state: how, why } => lost::outcomes(&state, &left, writer, *how, why, alone),
-                    // Its worker was told to end and did: what ran then was lost with it all the same.
-                    Ending::Left(why) => {
-                        let how = job.map_or(JobState::Ended, |job| job.state);
-                        lost::outcomes(&state, &left, writer, how, why, alone && how != JobState::Ended)
-                    }
-                    _ => Vec::new(),
-                };
-                endings.push((ending, outcomes));
-            }
-        }
-        let cancelled = self.interrupt.urgency() == Urgency::None
-            && !self.is_stopped()?
-            && !self.should_end()
-            && endings.iter().any(|(ending, _)| *ending == Ending::Cancelled);
-        let mut first = None;
-        for (ending, outcomes) in endings {
-            note(reporter, &format!("left: {}", ending.why()));
-            first.get_or_insert_with(|| ending.why().to_owned());
-            let bad = match ending {
-                Ending::BadNode { node, .. } => Some(node),
-                // One may have been anybody's; a second time it is the node.
-                Ending::Killed { node, .. } if !node.is_empty() && !self.suspects.insert(node.clone()) => Some(node),
-                _ => None,
-            };
-            if let Some(node) = bad.filter(|node| !self.bad_nodes.contains(node)) {
-                note(reporter, &format!("nothing more goes to node `{node}`"));
-                self.bad_nodes.push(node);
-            }
-            for (case, attempt, kind) in outcomes {
-                self.log.append(&case, attempt, kind)?;
-            }
-        }
-        self.take_records(reporter)?;
-        if cancelled {
-            return Err(SlurmError::Cancelled(submission.job.clone()).into());
-        }
-        Ok(first)
-    }
-
     /// Whether a wrong result stops everything.
     fn is_stopped(&self) -> Result<bool, RunError> {
         Ok(self.options.stopped_by(&self.state()?).next().is_some())
@@ -495,8 +408,8 @@ impl Session<'_> {
 }
 
 /// Whether an array may still work. One that can't be asked about may.
-fn is_alive(submission: &Submission) -> bool {
-    match slurm::jobs(&submission.job) {
+pub(super) fn is_alive(jobs: &Jobs) -> bool {
+    match jobs {
         Jobs::Known(jobs) => jobs.iter().any(|job| !job.state.is_over()),
         Jobs::Forgotten => false,
         Jobs::Silent(_) => true,
@@ -526,6 +439,6 @@ fn waits(jobs: &[slurm::Job]) -> String {
         .map_or_else(String::new, |reason| format!("Slurm lets shards wait: {reason}"))
 }
 
-fn note(reporter: &mut Reporter<'_>, text: &str) {
+pub(super) fn note(reporter: &mut Reporter<'_>, text: &str) {
     reporter.tell(&Event::Note { text });
 }
