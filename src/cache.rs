@@ -30,7 +30,7 @@ fn age(text: &str) -> Result<Duration, String> {
             .checked_mul(24 * 3600)
             .map(Duration::from_secs)
             .ok_or_else(|| format!("\"{text}\" is too long")),
-        None => crate::running::time(text).map_err(|error| format!("{error}, or days: \"30d\"")),
+        None => crate::values::time(text).map_err(|error| format!("{error}, or days: \"30d\"")),
     }
 }
 

@@ -49,7 +49,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_enum, value_name = "WAY")]
     direction: Option<Direction>,
     /// Rank by how far the number lies above X: for scores that reach zero or lie below it, of which there is no ratio.
-    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    #[arg(long, value_name = "X")]
     above: Option<f64>,
     /// The case that others are compared with (default: none; ratios are relative to the first that was measured).
     #[arg(long, value_name = "NAME")]

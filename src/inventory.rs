@@ -16,6 +16,7 @@ use serde::Serialize;
 
 use crate::failure::Failure;
 use crate::output::{narrate, print, print_json};
+use crate::values::at_least;
 use against::Against;
 
 /// Arguments of `inventory`.
@@ -39,13 +40,13 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "DIR", requires = "against")]
     emit: Option<PathBuf>,
     /// Shapes that `--emit` writes.
-    #[arg(long, value_name = "SHAPES", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "SHAPES", default_value_t = 8, value_parser = at_least::<u16>(1))]
     most: u16,
     /// Levels of the module tree that are shown; JSON has all.
-    #[arg(long, value_name = "LEVELS", default_value_t = 2)]
+    #[arg(long, value_name = "LEVELS", default_value_t = 2, value_parser = at_least::<usize>(0))]
     depth: usize,
     /// Rows of long tables that are shown; JSON and CSV have all.
-    #[arg(long, value_name = "ROWS", default_value_t = 24)]
+    #[arg(long, value_name = "ROWS", default_value_t = 24, value_parser = at_least::<usize>(0))]
     rows: usize,
     /// How to print. CSV: one line for each distinct layer.
     #[arg(long, value_enum, default_value_t = Form::Table)]

@@ -42,13 +42,14 @@ mod targets;
 mod trial;
 mod trial_constraints;
 mod unit_model;
+mod values;
 mod verify;
 mod why;
 mod workloads;
 
 use std::ffi::OsString;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use failure::Failure;
 
@@ -108,6 +109,23 @@ enum Command {
     Init(init::Arguments),
 }
 
+/// What follows an option that takes a number or a time is its value even with a minus before it: then the message says what
+/// the option takes, not that nobody knows `-1`.
+fn command_line() -> clap::Command {
+    let taking = |argument: clap::Arg| {
+        if argument.is_positional() || !argument.get_action().takes_values() {
+            return argument;
+        }
+        // `-1s` is no number.
+        if argument.get_value_names().is_some_and(|names| names == ["TIME"]) {
+            argument.allow_hyphen_values(true)
+        } else {
+            argument.allow_negative_numbers(true)
+        }
+    };
+    Arguments::command().mut_subcommands(move |command| command.mut_args(taking))
+}
+
 fn main() -> std::process::ExitCode {
     let raw: Vec<OsString> = std::env::args_os().collect();
     // The guard is started once per round: it must not pay for the parser of everything else.
@@ -117,7 +135,9 @@ fn main() -> std::process::ExitCode {
         std::process::exit(code);
     }
     // Usage errors are clap's own; it exits with 2, as ours do.
-    let result = match Arguments::parse_from(raw).command {
+    let matches = command_line().get_matches_from(raw);
+    let arguments = Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let result = match arguments.command {
         Command::Sweep(arguments) => sweep::execute(&arguments),
         Command::Plan(arguments) => plan::execute(&arguments),
         Command::Try(arguments) => trial::execute(&arguments),

@@ -17,6 +17,7 @@ use crate::failure::Failure;
 use crate::output::{counted, narrate, some_of};
 use crate::planning::{self, Planning};
 use crate::progress::{Display, shell_word};
+use crate::values::{at_least, time};
 
 /// How a cohort is run.
 #[derive(Args)]
@@ -31,7 +32,7 @@ pub(crate) struct Options {
     #[arg(long, value_delimiter = ',', value_name = "WHICH")]
     retry: Vec<String>,
     /// Builds side by side (default: the number of cores).
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", value_parser = at_least::<u16>(1))]
     jobs: Option<u16>,
     /// Build everything here, without the builds that are kept for all cohorts of this machine.
     #[arg(long)]
@@ -62,7 +63,7 @@ pub(crate) struct Options {
     #[arg(long = "slurm", value_name = "ARGUMENT", allow_hyphen_values = true)]
     slurm_arguments: Vec<String>,
     /// Cases of one shard of an array, where that is not what the definition says.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = at_least::<u32>(1))]
     shard_size: Option<u32>,
 }
 
@@ -160,11 +161,6 @@ impl Options {
         }
         Ok(())
     }
-}
-
-/// A time as a person writes it.
-pub(crate) fn time(text: &str) -> Result<Duration, String> {
-    TimeLimit::parse(text).map(TimeLimit::duration)
 }
 
 /// Runs what is left of `frozen`, or of a shard of it (or only builds that), with a bar.

@@ -11,6 +11,7 @@ use crate::freezing;
 use crate::output::{Format, print, print_json, table};
 use crate::planning::Planning;
 use crate::trial_constraints::{one_workload, texts};
+use crate::values::up_to;
 
 /// Arguments of a search.
 #[derive(Args)]
@@ -19,16 +20,16 @@ pub(crate) struct Search {
     #[arg(long, conflicts_with_all = ["count", "cases"])]
     pub(crate) select: bool,
     /// Geometries per operation.
-    #[arg(long, requires = "select", value_name = "N", default_value_t = 400, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(long, requires = "select", value_name = "N", default_value_t = 400, value_parser = up_to::<u32>(100_000))]
     shortlist: u32,
     /// Whole plans that are kept after the first estimate.
-    #[arg(long, requires = "select", value_name = "N", default_value_t = 65_536, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(long, requires = "select", value_name = "N", default_value_t = 65_536, value_parser = up_to::<u32>(100_000))]
     beam: u32,
     /// Whole plans of these that are looked at tile by tile.
-    #[arg(long, requires = "select", value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(long, requires = "select", value_name = "N", default_value_t = 256, value_parser = up_to::<u32>(100_000))]
     expanded: u32,
     /// Whole plans whose memories and mappings are tried, and then as many that are scheduled.
-    #[arg(long, requires = "select", value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(long, requires = "select", value_name = "N", default_value_t = 8, value_parser = up_to::<u32>(10_000))]
     finalists: u32,
     /// Cases whose survival is told (default: all explicit ones).
     #[arg(long, requires = "select", value_delimiter = ',', value_name = "NAMES")]

@@ -13,6 +13,7 @@ use crate::failure::Failure;
 use crate::freeze::open;
 use crate::output::{Format, counted, print, print_json, table};
 use crate::progress::{Display, shell_word};
+use crate::values::{at_least, time};
 
 /// Arguments of `shards`.
 #[derive(Args)]
@@ -23,13 +24,13 @@ pub(crate) struct Arguments {
     #[arg(long)]
     hand_out: bool,
     /// Cases of one shard (default: so many that it takes some minutes).
-    #[arg(long, value_name = "N", requires = "hand_out", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", requires = "hand_out", value_parser = at_least::<u32>(1))]
     size: Option<u32>,
     /// Hand out shards whose workers may still live as well: it is certain that they don't.
     #[arg(long, requires = "hand_out")]
     take_over: bool,
     /// Give up after waiting so long for another coordinator of the cohort (which is not waited for without this).
-    #[arg(long, value_name = "TIME", value_parser = crate::running::time)]
+    #[arg(long, value_name = "TIME", value_parser = time)]
     lock_timeout: Option<Duration>,
     /// How to print.
     #[arg(long, value_enum, default_value_t = Format::Table)]

@@ -13,6 +13,7 @@ use crate::failure::Failure;
 use crate::output::{Format, counted, print, print_json, table};
 use crate::planning::Planning;
 use crate::progress::{held_by, minutes};
+use crate::values::at_least;
 
 /// Arguments of `status`.
 #[derive(Args)]
@@ -26,7 +27,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     watch: bool,
     /// Seconds between two looks of `--watch`.
-    #[arg(long, value_name = "SECONDS", default_value_t = 2, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "SECONDS", default_value_t = 2, value_parser = at_least::<u64>(1))]
     every: u64,
     /// How to print.
     #[arg(long, value_enum, default_value_t = Format::Table)]

@@ -18,6 +18,7 @@ use crate::output::{Format, print, print_json, table};
 use crate::planning::{self, Planning};
 use crate::progress::{Display, shell_word};
 use crate::trial_constraints::Constrained;
+use crate::values::up_to;
 
 /// Arguments of `try`.
 #[derive(Args)]
@@ -38,7 +39,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "NAME")]
     workload: Option<String>,
     /// Pairs of calls.
-    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(long, default_value_t = 5, value_parser = up_to::<u32>(10_000))]
     pairs: u32,
     /// The device's lock file, where it is not the usual one.
     #[arg(long, value_name = "FILE")]

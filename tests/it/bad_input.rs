@@ -236,6 +236,50 @@ fn options_that_mean_nothing() {
 }
 
 #[test]
+fn times_and_numbers_that_are_none() {
+    let bench = Bench::new();
+    let whole = "expected a time in whole ms, s, m or h, such as \"500ms\" or \"10m\"";
+    let said = |arguments: &[&str], option: &str, value: &str| {
+        let (stdout, stderr) = bench.expect(2, &[arguments, &[option, value]].concat());
+        let what = format!("error: invalid value '{value}' for '{option} <");
+        assert!(stdout.is_empty() && stderr.starts_with(&what), "{stderr}");
+        assert_eq!(stderr.matches("error:").count(), 1, "{stderr}");
+        stderr
+    };
+    let run = ["run", "cohort"];
+    for (arguments, option) in [
+        (&run[..], "--time-limit"),
+        (&run[..], "--lock-timeout"),
+        (&["sweep", "a.toml"][..], "--time-limit"),
+        (&["shards", "cohort", "--hand-out"][..], "--lock-timeout"),
+        (&["cache", "--prune"][..], "--older-than"),
+    ] {
+        for value in ["-1s", "-1", "0.5s", "5", "", "1 s", "1d2h", "--jobs"] {
+            let stderr = said(arguments, option, value);
+            assert!(stderr.contains(&format!("{whole}, found \"{value}\"")), "{stderr}");
+        }
+        assert!(said(arguments, option, "0s").contains("expected a time above zero"));
+        let ages = "99999999999999999999h";
+        assert!(said(arguments, option, ages).contains("is too long"));
+    }
+    let (jobs, pairs) = ("of at least 1", "from 1 to 10000");
+    for (arguments, option, words) in [
+        (&run[..], "--jobs", jobs),
+        (&["status", "cohort"][..], "--every", jobs),
+        (&["try", "a.toml"][..], "--pairs", pairs),
+    ] {
+        for value in ["-1", "0", "0.5", "two", ""] {
+            let stderr = said(arguments, option, value);
+            assert!(
+                stderr.contains(&format!("expected a whole number {words}, found")),
+                "{stderr}"
+            );
+        }
+        assert!(!said(arguments, option, "99999999999999999999").contains("invalid digit"));
+    }
+}
+
+#[test]
 fn damaged_records_end_every_command_alike() {
     let bench = Bench::quick();
     let lock = bench.path("device.lock").display().to_string();

@@ -19,18 +19,22 @@ pub struct TimeLimit {
 impl TimeLimit {
     /// Reads `500ms`, `60s`, `10m` or `2h`; the error says what was expected.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let wrong = || format!("expected a time such as \"500ms\", \"60s\", \"10m\" or \"2h\", found \"{text}\"");
+        let wrong =
+            || format!("expected a time in whole ms, s, m or h, such as \"500ms\" or \"10m\", found \"{text}\"");
         let digits = text.bytes().take_while(u8::is_ascii_digit).count();
         let (number, unit) = text.split_at(digits);
-        let number: u64 = number.parse().map_err(|_| wrong())?;
-        let scale = match unit {
+        if number.is_empty() {
+            return Err(wrong());
+        }
+        let scale: u64 = match unit {
             "ms" => 1,
             "s" => 1_000,
             "m" => 60_000,
             "h" => 3_600_000,
             _ => return Err(wrong()),
         };
-        match number.checked_mul(scale) {
+        // Only of digits: one that can't be read is too large.
+        match number.parse().ok().and_then(|number: u64| number.checked_mul(scale)) {
             Some(0) => Err(format!("expected a time above zero, found \"{text}\"")),
             Some(milliseconds) => Ok(Self { milliseconds }),
             None => Err(format!("\"{text}\" is too long")),
