@@ -14,7 +14,6 @@ pub const SCORE: &str = "score";
 pub(crate) const NANOSECONDS: &str = "ns";
 
 /// One workload's share of a cohort.
-#[expect(clippy::struct_excessive_bools, reason = "each answers a question of its own")]
 #[derive(Debug, Clone, PartialEq)]
 pub struct WorkloadData {
     /// Its name.

@@ -71,7 +71,7 @@ static FIGURES: &[(&str, &str, &str)] = &[
         "ties",
         "derived",
         "cases in the simultaneous 95 % winner set: a max-statistic bootstrap of the paired ratios that leaves out a truly \
-         best case in about 5 % of the sweeps; for a case with fewer than 6 pairs the errors of all cases together are \
+         best case in about 5 % of the sweeps, with or without a race of finalists; for a case with fewer than 6 pairs the errors of all cases together are \
          drawn, not its own few values, and one with a single pair is told from nothing",
     ),
     (

@@ -58,7 +58,7 @@ impl SplitMix64 {
     }
 
     /// A draw from the standard normal distribution (Box and Muller 1958).
-    pub(crate) fn normal(&mut self) -> f64 {
+    pub fn normal(&mut self) -> f64 {
         // In (0, 1]: the logarithm of 0 is no number.
         let mut uniform = || ((self.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64;
         let (u, v) = (uniform(), uniform());

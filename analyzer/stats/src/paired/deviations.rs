@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::PairedRatios;
-use super::pooled::PooledErrors;
+use super::pooled::{PooledErrors, draw_scale};
 use crate::interval::Bootstrap;
 use crate::order::median_in_place;
 use crate::random::SplitMix64;
@@ -62,7 +62,8 @@ impl Deviations<'_> {
     }
 
     /// Draws the deviation of a case's log median once for each scale. A case whose interval reaches the level is drawn
-    /// from its own ratios, with replacement; another one from the errors of all, over the scale.
+    /// from its own ratios, with replacement, over a scale of its own; another one from the errors of all, over the scale
+    /// that these share.
     fn draw(&self, case: usize, scales: &[f64], own: &mut Own) {
         let mut rng = self.generator(1 + case as u64);
         let ratios = self.cases[case].ratios();
@@ -79,7 +80,8 @@ impl Deviations<'_> {
                 own.scratch.extend(drawn);
                 // A case has ratios, so that there is a median.
                 let median = median_in_place(&mut own.scratch);
-                (median.map_or(0.0, |median| median.ln() - self.points[case]), 1.0)
+                let deviation = median.map_or(0.0, |median| median.ln() - self.points[case]);
+                (deviation, draw_scale(ratios.len() - 1, &mut rng))
             };
             sum += value;
             squares += value * value;

@@ -48,14 +48,18 @@ impl PooledErrors {
     /// What a scale that was estimated from so many degrees of freedom may be over the true one: the root of a draw from
     /// `chi^2 / freedom`. Beyond 64 degrees the approximation of Wilson and Hilferty (1931).
     pub(crate) fn draw_scale(&self, rng: &mut SplitMix64) -> f64 {
-        let freedom = self.freedom() as f64;
         if self.freedom() <= 64 {
             let sum: f64 = (0..self.freedom()).map(|_| rng.normal().powi(2)).sum();
-            return (sum / freedom).sqrt();
+            return (sum / self.freedom() as f64).sqrt();
         }
-        let spread = 2.0 / (9.0 * freedom);
-        (1.0 - spread + rng.normal() * spread.sqrt()).powi(3).sqrt()
+        draw_scale(self.freedom(), rng)
     }
+}
+
+/// The root of a draw from `chi^2 / freedom` in the approximation of Wilson and Hilferty (1931); for 5 degrees or more.
+pub(super) fn draw_scale(freedom: usize, rng: &mut SplitMix64) -> f64 {
+    let spread = 2.0 / (9.0 * freedom as f64);
+    (1.0 - spread + rng.normal() * spread.sqrt()).max(1e-3).powi(3).sqrt()
 }
 
 /// Robust standard deviation of the logarithm of one pair's ratio, pooled over cases: 1.4826 times the median of

@@ -53,18 +53,25 @@ const STEPS: usize = 8;
 /// replacement. The resampled deviation enters with its sign turned, as in a percentile interval: for medians that comes
 /// much nearer to the level than the basic form, which misses twice as often. A few pairs drawn again and again would
 /// hardly vary, so a case with fewer is drawn from the errors of all cases ([`PooledErrors`]; Davison and Hinkley 1997,
-/// section 3.2), medians of as many as it has pairs, each draw over the root of `chi^2 / freedom`: what is known of the
-/// noise is itself an estimate, and with few pairs a poor one (for normal errors of one variance this gives the
-/// distribution of the studentised range, as in Tukey's comparisons). A single pair never decides.
+/// section 3.2), medians of as many as it has pairs. Each draw is taken over the root of `chi^2 / freedom`, with `n - 1`
+/// degrees of a case's own, or those of all errors: what is known of the noise is itself an estimate, and with few pairs a
+/// poor one (for normal errors of one variance this gives the distribution of the studentised range, as in Tukey's
+/// comparisons). A single pair never decides.
 ///
 /// From 1,000 cases on there are fewer resamples, and from 256 on cases of about one variance are looked at together, which
 /// widens the bound by less than 5 %. The same seed gives the same set, and the best is always a member.
 ///
-/// The level is approximate. In simulations of 2 to 20 equally good cases with 2 to 10 pairs each (normal, exponential and
-/// Student's t with 3 degrees of freedom, 2 to 10 % of outliers) some case was left out in at most 8 % of the runs at 95 %.
-/// It is more where few pairs of a case's own know nothing of its tails (uniform errors: 29 % for 20 cases with 6 pairs), and
-/// where cases with fewer than 6 pairs are unlike in their noise (a quarter of 20 cases with 4 pairs three times as noisy as
-/// the others: 30 %).
+/// The level is approximate. In simulations of 200 sweeps of 2 to 20 equally good cases, with and without one that holds
+/// by definition (the control), some case was left out at 95 %: with 2 to 5 pairs in at most 8 % of them, with 6 to 28 in at
+/// most 5 % for normal, exponential and Student's errors with 3 degrees of freedom and for 10 % of outliers, in at most 10 % for
+/// uniform ones. With 6 pairs it is 0 to 5 %, so that less is told apart than might be: of 4 cases one 15 % behind at 5 % of
+/// noise in 80 % of the sweeps (with 10 pairs in 98 %). It is more where cases with fewer than 6 pairs are unlike in their
+/// noise (a quarter of 20 cases with 4 pairs three times as noisy as the others: 30 %).
+///
+/// The same holds after a race that looks again and again and gives more pairs to those that can still win (the
+/// coordinator's `next_grant`: 7 looks on average): 2 to 6 % of 200 sweeps of 6 and 12 equal cases, normal and uniform, with
+/// 6 to 34 pairs. What made a case lucky enough to lead is measured again and fades; what is dropped keeps few pairs, and with
+/// them a wide bound.
 ///
 /// O(resamples (pairs of all cases + groups^2)) time and O(resamples x groups) memory for each step, with at most 256 groups.
 ///
@@ -221,10 +228,28 @@ mod tests {
     }
 
     #[test]
+    fn a_few_pairs_of_ones_own_are_a_poor_estimate_of_ones_noise() {
+        // One case holds by definition: what others are held against has no noise of its own to widen the bound. Taken for
+        // known, the noise of 6 pairs leaves some out in 11 % of the sweeps; it may be 10 of 200, deviation 3.1.
+        for n in [6, 10] {
+            let mut rng = SplitMix64::new(n as u64);
+            let missing = (0..200)
+                .filter(|seed| {
+                    let mut all = equal(6, n, &mut rng);
+                    all[0] = case([1.0; 12]);
+                    let found = winner_set(&all, None, quick(*seed)).unwrap();
+                    found.members.len() < all.len()
+                })
+                .count();
+            assert!(missing <= 17, "{n} pairs: {missing} of 200");
+        }
+    }
+
+    #[test]
     fn differences_well_beyond_the_noise_are_found() {
         // The first of 6 cases is 20 % behind; the noise of a pair is 5 %. Ten pairs are enough, as are three; two see it
         // in most of the sweeps. The best stays in.
-        for (n, least) in [(2, 60), (3, 80), (4, 95), (6, 95), (10, 98)] {
+        for (n, least) in [(2, 60), (3, 80), (4, 95), (6, 80), (10, 98)] {
             let mut rng = SplitMix64::new(n as u64);
             let mut out = 0;
             for seed in 0..100 {
