@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use calibrate::import::{ImportOptions, read};
 use calibrate::{Database, Decision, FamilyFit, FitOptions, SampleSource, TableFit, fit};
-use planner::costs::{CostTable, Number};
+use planner::costs::{CostTable, Kernels, Number};
 use planner::workloads;
 use target_api::{Clock, KernelProfile};
 use target_ipu21::costs::{self, Kernel};

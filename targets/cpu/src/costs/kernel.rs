@@ -166,42 +166,9 @@ const ATTENTION_FINISH: &[(&str, &str)] = &[
 const ATTENTION_MERGE: &[(&str, &str)] = &[("vectors", "vectors of results of all splits but the first")];
 
 impl Kernel {
-    /// All of them, in the order of their numbers.
-    pub const ALL: [Self; 11] = [
-        Self::Gemm,
-        Self::Pack,
-        Self::Reduce,
-        Self::Copy,
-        Self::Gelu,
-        Self::AttentionPack,
-        Self::AttentionScores,
-        Self::AttentionSoftmax,
-        Self::AttentionValues,
-        Self::AttentionFinish,
-        Self::AttentionMerge,
-    ];
-
-    /// Name of its family, and of its samples.
+    /// Its arguments in the order in which this crate gives them, each with its meaning.
     #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Gemm => "gemm",
-            Self::Pack => "pack",
-            Self::Reduce => "reduce",
-            Self::Copy => "copy",
-            Self::Gelu => "gelu",
-            Self::AttentionPack => "attention_pack",
-            Self::AttentionScores => "attention_scores",
-            Self::AttentionSoftmax => "attention_softmax",
-            Self::AttentionValues => "attention_values",
-            Self::AttentionFinish => "attention_finish",
-            Self::AttentionMerge => "attention_merge",
-        }
-    }
-
-    /// What its terms may look at, in the order in which this crate gives it, each with its meaning.
-    #[must_use]
-    pub const fn arguments(self) -> &'static [(&'static str, &'static str)] {
+    pub const fn meanings(self) -> &'static [(&'static str, &'static str)] {
         match self {
             Self::Gemm => GEMM,
             Self::Pack => PACK,
@@ -218,18 +185,42 @@ impl Kernel {
 
 impl Kernels for Kernel {
     const UNIT: &'static str = "cycles";
-    const ALL: &'static [Self] = &Self::ALL;
+    const ALL: &'static [Self] = &[
+        Self::Gemm,
+        Self::Pack,
+        Self::Reduce,
+        Self::Copy,
+        Self::Gelu,
+        Self::AttentionPack,
+        Self::AttentionScores,
+        Self::AttentionSoftmax,
+        Self::AttentionValues,
+        Self::AttentionFinish,
+        Self::AttentionMerge,
+    ];
 
     fn number(self) -> usize {
         self as usize
     }
 
     fn name(self) -> &'static str {
-        self.name()
+        match self {
+            Self::Gemm => "gemm",
+            Self::Pack => "pack",
+            Self::Reduce => "reduce",
+            Self::Copy => "copy",
+            Self::Gelu => "gelu",
+            Self::AttentionPack => "attention_pack",
+            Self::AttentionScores => "attention_scores",
+            Self::AttentionSoftmax => "attention_softmax",
+            Self::AttentionValues => "attention_values",
+            Self::AttentionFinish => "attention_finish",
+            Self::AttentionMerge => "attention_merge",
+        }
     }
 
     fn arguments(self) -> Vec<&'static str> {
-        self.arguments().iter().map(|(name, _)| *name).collect()
+        self.meanings().iter().map(|(name, _)| *name).collect()
     }
 }
 
@@ -238,7 +229,7 @@ impl Kernels for Kernel {
 pub struct Work {
     /// Which.
     pub kernel: Kernel,
-    /// Its arguments, in the order of [`Kernel::arguments`].
+    /// Its arguments, in the order of [`Kernel::meanings`].
     pub arguments: Vec<i64>,
 }
 
@@ -247,7 +238,7 @@ impl Work {
     /// is never free.
     #[must_use]
     pub fn new<const N: usize>(kernel: Kernel, figures: [f64; N]) -> Self {
-        debug_assert_eq!(N, kernel.arguments().len(), "{}", kernel.name());
+        debug_assert_eq!(N, kernel.meanings().len(), "{}", kernel.name());
         Self {
             kernel,
             arguments: figures.map(whole).to_vec(),
@@ -269,8 +260,8 @@ mod tests {
 
     #[test]
     fn every_kernel_is_where_its_number_says() {
-        for (at, kernel) in Kernel::ALL.into_iter().enumerate() {
-            assert_eq!(kernel as usize, at, "{}", kernel.name());
+        for (at, kernel) in Kernel::ALL.iter().enumerate() {
+            assert_eq!(kernel.number(), at, "{}", kernel.name());
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use planner::costs::Kernels;
 use planner::{Plan, Value, Workload};
 use target_api::{Clock, KernelProfile, KernelSample, Measurement, Of};
 
@@ -144,7 +145,7 @@ fn of_attention(analytic: &Analytic, workload: &Workload, plan: &Plan) -> Option
 
 /// A call of a kernel with its arguments, before it is said how long it took.
 fn sample(work: &Work, scalars: &[(&str, u32)], logical: &[(&str, u64)]) -> KernelSample {
-    let priced = work.kernel.arguments().iter().zip(&work.arguments);
+    let priced = work.kernel.meanings().iter().zip(&work.arguments);
     let mut arguments: BTreeMap<String, Value> = priced
         .map(|((name, _), value)| ((*name).to_owned(), Value::Integer(*value)))
         .collect();
@@ -239,12 +240,12 @@ mod tests {
             ]
         );
         for sample in &profile.samples {
-            let kernel = Kernel::ALL.into_iter().find(|own| own.name() == sample.kernel).unwrap();
+            let kernel = *Kernel::ALL.iter().find(|own| own.name() == sample.kernel).unwrap();
             let arguments = sample.arguments.as_ref().unwrap();
             let of = |name: &str| arguments[name].as_integer().unwrap();
             let work = Work {
                 kernel,
-                arguments: kernel.arguments().iter().map(|(name, _)| of(name)).collect(),
+                arguments: kernel.meanings().iter().map(|(name, _)| of(name)).collect(),
             };
             let price = work.cycles(&costs).unwrap();
             assert!((price / sample.value - 1.0).abs() < 1e-9, "{sample:?}: {price}");

@@ -1,7 +1,7 @@
 //! Cost tables of the CPU: prices in core cycles.
 
 use planner::Refusal;
-use planner::costs::{CostError, PriceList, Priced};
+use planner::costs::{CostError, Kernels, PriceList, Priced};
 
 use super::kernel::{Kernel, Work};
 use crate::isa::Isa;
@@ -42,7 +42,7 @@ impl Work {
             .map(Priced::value);
         price.filter(|cycles| *cycles >= 0.0).ok_or_else(|| {
             let found = price.map_or("no number".to_owned(), |cycles| format!("{cycles} cycles"));
-            let arguments = self.kernel.arguments().iter().zip(&self.arguments);
+            let arguments = self.kernel.meanings().iter().zip(&self.arguments);
             let arguments: Vec<String> = arguments.map(|((name, _), value)| format!("{name} {value}")).collect();
             Refusal::new(
                 "price",

@@ -19,7 +19,7 @@ pub fn amounts(model: &Analytic, workload: &Workload, plan: &CpuPlan) -> Vec<Amo
 }
 
 fn of(model: &Analytic, phase: &PhaseWork<'_>, threads: u32) -> Amounts {
-    let names = phase.work.kernel.arguments();
+    let names = phase.work.kernel.meanings();
     let argument = |name: &str| {
         let at = names.iter().position(|(own, _)| *own == name);
         at.map_or(0.0, |at| phase.work.arguments[at] as f64)

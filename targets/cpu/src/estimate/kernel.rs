@@ -2,6 +2,8 @@
 
 use super::constants::Constants;
 use super::hardware::Hardware;
+use super::shape::Shape;
+use crate::geometry::{GemmGeometry, Staging};
 
 /// What one call of the micro-kernel is.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -21,6 +23,24 @@ pub struct Call {
 }
 
 impl Call {
+    /// The calls of a product. Blocks of a streamed sum but the first add to what is there.
+    #[must_use]
+    pub fn of(geometry: &GemmGeometry, shape: &Shape, bytes_per_step: f64) -> Self {
+        let adding = if geometry.staging == Staging::Streamed {
+            1.0 - 1.0 / f64::from(geometry.inner)
+        } else {
+            0.0
+        };
+        Self {
+            height: f64::from(geometry.height),
+            width: f64::from(geometry.width),
+            unroll: f64::from(geometry.unroll),
+            depth: shape.depth,
+            adding,
+            bytes_per_step,
+        }
+    }
+
     /// Cycles of one inner step.
     ///
     /// Multiply-adds, loads (`height` broadcasts and `vectors` vectors) and the fills of L1 each bound it; the bounds are

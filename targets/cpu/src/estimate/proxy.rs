@@ -50,11 +50,6 @@ impl Proxy {
         let (height, width) = (f64::from(geometry.height), f64::from(geometry.width));
         let inner = f64::from(geometry.inner);
         let tiles = shape.row_panels * shape.column_panels;
-        let adding = if geometry.staging == Staging::Streamed {
-            1.0 - 1.0 / inner
-        } else {
-            0.0
-        };
         // Bytes of one panel of each operand, and of all panels of a block.
         let (a, b) = (height * shape.depth * FLOAT, width * shape.depth * FLOAT);
         let (a_block, b_block) = (a * shape.block_rows, b * shape.block_columns);
@@ -72,14 +67,7 @@ impl Proxy {
         let l1 = self.hardware.capacity[0];
         let staying = if stay + stream <= l1 { stay / passes } else { stay };
         let streaming = if stay + streams <= l1 { 0.0 } else { stream };
-        let call = Call {
-            height,
-            width,
-            unroll: f64::from(geometry.unroll),
-            depth: shape.depth,
-            adding,
-            bytes_per_step: (staying + streaming) / shape.depth,
-        };
+        let call = Call::of(geometry, &shape, (staying + streaming) / shape.depth);
         let mut cycles = calls * call.cycles(&self.hardware, c);
         cycles += calls * stay * self.rate(stay + stream, stay_prefetched);
         cycles += calls * stream * self.rate(streams + stay, stream_prefetched);
@@ -87,11 +75,11 @@ impl Proxy {
 
         // The result passes through L2 once per inner block.
         let tile = height * width * FLOAT;
-        cycles += calls * tile * c.result_cycles_per_byte * (1.0 + adding);
+        cycles += calls * tile * c.result_cycles_per_byte * (1.0 + call.adding);
         if !geometry.prefetch_c {
             let result_block = tile * shape.block_rows * shape.block_columns;
             let level = usize::from(result_block > self.hardware.capacity[1]);
-            cycles += calls * adding * c.result_read_exposed * self.hardware.latency[level];
+            cycles += calls * call.adding * c.result_read_exposed * self.hardware.latency[level];
         }
         if geometry.weights == Weights::RowMajor {
             cycles *= 1.4;

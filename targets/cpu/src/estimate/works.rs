@@ -162,15 +162,8 @@ impl Works<'_> {
         let hw = self.hardware;
         let shape = Shape::new(extents, geometry);
         let share = busiest(geometry, around.threads);
-        let (height, width) = (f64::from(geometry.height), f64::from(geometry.width));
-        let calls = shape.block_rows * shape.block_columns * share.rows * share.columns * share.inner;
         let streamed = geometry.staging == Staging::Streamed;
-        // Streamed blocks but the first add to what is there.
-        let adding = if streamed {
-            1.0 - 1.0 / f64::from(geometry.inner)
-        } else {
-            0.0
-        };
+        let calls = shape.block_rows * shape.block_columns * share.rows * share.columns * share.inner;
         let operands = operands(extents, geometry, around.input_rows);
         let [into_l1, into_l2, into_l3]: [[f64; OPERANDS]; 3] = std::array::from_fn(|level| {
             // Workers share L3: each gets its part.
@@ -178,14 +171,7 @@ impl Works<'_> {
             nest(&shape, share, geometry, &operands, hw.capacity[level]).traffic(hw.capacity[level] / parts)
         });
 
-        let call = Call {
-            height,
-            width,
-            unroll: f64::from(geometry.unroll),
-            depth: shape.depth,
-            adding,
-            bytes_per_step: (into_l1[0] + into_l1[1]) / (calls * shape.depth),
-        };
+        let call = Call::of(geometry, &shape, (into_l1[0] + into_l1[1]) / (calls * shape.depth));
         let steps = calls * shape.depth;
         let step_cycles = steps * call.step_cycles(hw, self.constants);
         let in_place = if operands.rows_in_place { step_cycles } else { 0.0 };
@@ -211,8 +197,8 @@ impl Works<'_> {
             }
         }
 
-        let tile = height * width;
-        let passes = if adding > 0.0 { 2.0 } else { 1.0 };
+        let tile = call.height * call.width;
+        let passes = if call.adding > 0.0 { 2.0 } else { 1.0 };
         let mut late = [0.0; 2];
         if !geometry.prefetch_c {
             // Tiles that come from L3, and those of them that come from DRAM, each late by the latency.
@@ -236,7 +222,7 @@ impl Works<'_> {
                 step_cycles,
                 in_place,
                 steps / f64::from(geometry.unroll),
-                calls * tile / hw.lanes * (1.0 + adding),
+                calls * tile / hw.lanes * (1.0 + call.adding),
                 hw.fill[0] * (into_l1[0] + into_l1[1]),
                 l2[0],
                 l2[1],
@@ -244,10 +230,10 @@ impl Works<'_> {
                 prefetched,
                 dram[1],
                 passes * into_l2[2],
-                adding * late[0],
-                adding * late[1],
-                (1.0 - adding) * late[0],
-                (1.0 - adding) * late[1],
+                call.adding * late[0],
+                call.adding * late[1],
+                (1.0 - call.adding) * late[0],
+                (1.0 - call.adding) * late[1],
                 turned,
                 gelu,
                 steps * call.single_vector_cycles(hw),

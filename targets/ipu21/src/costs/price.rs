@@ -38,9 +38,9 @@ pub enum Kernel {
     Barrier,
 }
 
-impl Kernel {
-    /// All of them, in the order of their numbers.
-    pub const ALL: [Self; 10] = [
+impl Kernels for Kernel {
+    const UNIT: &'static str = "cycles";
+    const ALL: &'static [Self] = &[
         Self::Gemm,
         Self::Reduction,
         Self::Gelu,
@@ -53,9 +53,11 @@ impl Kernel {
         Self::Barrier,
     ];
 
-    /// Name of its family, and of its samples.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
+    fn number(self) -> usize {
+        self as usize
+    }
+
+    fn name(self) -> &'static str {
         match self {
             Self::Gemm => "gemm",
             Self::Reduction => "reduction",
@@ -70,34 +72,16 @@ impl Kernel {
         }
     }
 
-    /// What its terms may look at, in the order in which this crate gives it.
-    #[must_use]
-    pub const fn arguments(self) -> &'static [&'static str] {
-        match self {
-            Self::Gemm => &["rows", "inner", "columns"],
-            Self::Reduction => &["elements", "partials"],
-            Self::Gelu => &["elements"],
-            Self::Copy | Self::CopyExecuted | Self::Fill | Self::Lane => &["bytes"],
-            Self::Fragment => &["fragments"],
-            Self::Phase | Self::Barrier => &[],
-        }
-    }
-}
-
-impl Kernels for Kernel {
-    const UNIT: &'static str = "cycles";
-    const ALL: &'static [Self] = &Self::ALL;
-
-    fn number(self) -> usize {
-        self as usize
-    }
-
-    fn name(self) -> &'static str {
-        self.name()
-    }
-
+    /// In the order in which this crate gives them.
     fn arguments(self) -> Vec<&'static str> {
-        self.arguments().to_vec()
+        match self {
+            Self::Gemm => vec!["rows", "inner", "columns"],
+            Self::Reduction => vec!["elements", "partials"],
+            Self::Gelu => vec!["elements"],
+            Self::Copy | Self::CopyExecuted | Self::Fill | Self::Lane => vec!["bytes"],
+            Self::Fragment => vec!["fragments"],
+            Self::Phase | Self::Barrier => vec![],
+        }
     }
 }
 
@@ -106,7 +90,7 @@ impl Kernels for Kernel {
 pub struct Unpriced {
     /// What was called.
     pub kernel: Kernel,
-    /// With which arguments, in the order of [`Kernel::arguments`]; zeros behind them.
+    /// With which arguments, in the order of [`Kernels::arguments`]; zeros behind them.
     pub arguments: [usize; 3],
     /// What the terms add up to, where they add up to a number.
     pub found: Option<i64>,
@@ -236,8 +220,8 @@ mod tests {
 
     #[test]
     fn every_kernel_is_where_its_number_says() {
-        for (at, kernel) in Kernel::ALL.into_iter().enumerate() {
-            assert_eq!(kernel as usize, at, "{}", kernel.name());
+        for (at, kernel) in Kernel::ALL.iter().enumerate() {
+            assert_eq!(kernel.number(), at, "{}", kernel.name());
         }
     }
 

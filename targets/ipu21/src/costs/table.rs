@@ -1,6 +1,6 @@
 //! Cost tables of the tile array: [`planner::costs`] with the families that it must have, compiled.
 
-use planner::costs::{Compiled, CostError, CostTable as Families, Number, PriceList};
+use planner::costs::{Compiled, CostError, CostTable as Families, Kernels, Number, PriceList};
 use serde::{Deserialize, Serialize};
 
 use super::price::Kernel;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use planner::costs::Kernels;
 use target_api::{Clock, KernelProfile, KernelSample};
 
 use super::types::{CallProfile, Profile};
@@ -43,7 +44,7 @@ pub fn kernels(profile: &Profile) -> KernelProfile {
 fn sample(call: &CallProfile) -> KernelSample {
     let own = |name: &str| call.arguments.get(name).copied().unwrap_or(0);
     let named = |kernel: Kernel, calls: usize, values: &[usize]| {
-        let arguments = kernel.arguments().iter().copied().zip(values.iter().map(|n| *n as u64));
+        let arguments = kernel.arguments().into_iter().zip(values.iter().map(|n| *n as u64));
         let arguments: Vec<(&str, u64)> = arguments.collect();
         KernelSample {
             physical: arguments.iter().map(|(name, n)| ((*name).to_owned(), *n)).collect(),
