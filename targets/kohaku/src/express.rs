@@ -267,6 +267,8 @@ impl Configuration {
             return found;
         };
         let time = timing(&compiled, self.prices());
+        // The price revision in force is that of all layers.
+        found.cost = Some(self.price(&compiled, "the target's default plan"));
         found.orders = orders(&compiled);
         if time.conversion() > 0 {
             let (listed, run) = (compiled.conversions.len(), time.conversions.len());

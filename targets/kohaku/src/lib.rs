@@ -19,6 +19,7 @@ pub mod program;
 pub mod relayout;
 pub mod space;
 pub mod target;
+pub mod tiers;
 pub mod timing;
 pub mod traffic;
 pub mod unit;

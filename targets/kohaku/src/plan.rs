@@ -3,16 +3,8 @@
 use planner::{Assignment, Attributes, Refusal, Value, Workload};
 
 use crate::kernels::{Mask, Restart, Tiling, ValueOrder};
+use crate::tiers::{GROUPS, Staged};
 use crate::work::extent;
-
-/// Which memory a buffer lies in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Tier {
-    /// The memory of the mesh.
-    Dram,
-    /// The staging memory beside it, where the machine can address it.
-    Staging,
-}
 
 /// How the instances of a stage are dealt to units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -37,10 +29,8 @@ pub struct AttentionPlan {
     pub tiling: Tiling,
     /// Where the running result is rescaled.
     pub rescale: Restart,
-    /// Where keys and values lie.
-    pub operands: Tier,
-    /// Where scores, weights and partial results lie.
-    pub temporaries: Tier,
+    /// What lies in staging memory.
+    pub staged: Staged,
     /// How keys are masked, where some are.
     pub mask: Mask,
     /// Heads of one group; all where none is said.
@@ -60,7 +50,6 @@ pub enum OperationPlan {
     Attention(AttentionPlan),
 }
 
-const TIERS: [(&str, Tier); 2] = [("dram", Tier::Dram), ("staging", Tier::Staging)];
 const RESCALES: [(&str, Restart); 3] = [
     ("accumulate", Restart::Accumulate),
     ("in-band", Restart::InBand),
@@ -85,11 +74,6 @@ fn words<T>(choices: &[(&str, T)]) -> Vec<Value> {
 /// Words of the masks.
 pub(crate) fn mask_words() -> Vec<Value> {
     words(&MASKS)
-}
-
-/// Words of the tiers.
-pub(crate) fn tier_words() -> Vec<Value> {
-    words(&TIERS)
 }
 
 /// Words of the orders of values.
@@ -124,11 +108,6 @@ fn word<T: Copy + PartialEq>(words: &[(&'static str, T)], of: T) -> &'static str
 
 fn named<T: Copy>(words: &[(&str, T)], name: &str) -> Option<T> {
     words.iter().find(|(word, _)| *word == name).map(|(_, choice)| *choice)
-}
-
-/// A tier by its word.
-pub(crate) fn tier(name: &str) -> Option<Tier> {
-    named(&TIERS, name)
 }
 
 /// Whether a way to deal is the machine's. Fails with the reason.
@@ -172,6 +151,31 @@ impl Reader<'_> {
                 format!(
                     "`{}.{own}` is {value}: expected a whole number of at least 1",
                     self.operation
+                ),
+            )
+        })
+    }
+
+    fn staged(&self) -> Result<Staged, Refusal> {
+        let mut words = ["dram"; GROUPS.len()];
+        for (group, word) in GROUPS.iter().zip(&mut words) {
+            // Older plans do not name the state.
+            let name = format!("{}.{}", self.operation, group.attribute);
+            if group.attribute != "state" || self.attributes.get(&name).is_some() {
+                *word = self.get(group.attribute)?.as_text().unwrap_or_default();
+            }
+        }
+        Staged::parse(words).map_err(|group| {
+            let value = self.attributes.get(&format!("{}.{}", self.operation, group.attribute));
+            let found = value.map_or_else(String::new, ToString::to_string);
+            let expected: Vec<String> = group.words().iter().map(|word| format!("`{word}`")).collect();
+            Refusal::new(
+                "attributes",
+                format!(
+                    "`{}.{}` is {found}: expected {}",
+                    self.operation,
+                    group.attribute,
+                    expected.join(", ")
                 ),
             )
         })
@@ -228,8 +232,7 @@ pub fn operation(workload: &Workload, name: &str, attributes: &Assignment) -> Re
             key_splits: reader.number("key_splits")?,
             tiling: reader.tiling(true)?,
             rescale: reader.choice("rescale", &RESCALES)?,
-            operands: reader.choice("operands", &TIERS)?,
-            temporaries: reader.choice("temporaries", &TIERS)?,
+            staged: reader.staged()?,
             // Only calls that mask keys have a choice.
             mask: reader.optional("mask", &MASKS)?,
             head_block: match attributes.get(&format!("{name}.head_block")) {
@@ -253,6 +256,7 @@ pub fn text(name: &str, plan: &OperationPlan) -> String {
             // What is as usual is left out.
             let unless = |usual: bool, text: String| if usual { String::new() } else { text };
             let own = |word: &str| format!(":{word}");
+            let [operands, temporaries, state] = a.staged.words();
             [
                 format!("{name}:"),
                 a.head_block.map_or_else(String::new, |heads| format!("h{heads}")),
@@ -260,7 +264,8 @@ pub fn text(name: &str, plan: &OperationPlan) -> String {
                 unless(a.key_splits == 1, format!("s{}", a.key_splits)),
                 format!(":{}:p{}", tiling(&a.tiling), a.tiling.part),
                 own(word(&RESCALES, a.rescale)),
-                format!(":{}.{}", word(&TIERS, a.operands), word(&TIERS, a.temporaries)),
+                format!(":{operands}.{temporaries}"),
+                unless(state == "dram", format!(":state.{state}")),
                 unless(a.mask == Mask::default(), own(word(&MASKS, a.mask))),
                 unless(a.values == ValueOrder::default(), own(word(&VALUE_ORDERS, a.values))),
                 unless(a.deal == Deal::default(), own(word(&DEALS, a.deal))),

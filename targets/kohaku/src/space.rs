@@ -167,6 +167,7 @@ pub fn defaults(workload: &Workload, options: &KohakuOptions) -> Result<Assignme
             set("head_block", number(extent(e.kv_heads)));
             set("values", Value::text("transposed"));
             set("deal", Value::text("contiguous"));
+            set("state", Value::text("dram"));
             if masked(&e) {
                 set("mask", Value::text("ones"));
             }

@@ -2,7 +2,7 @@
 
 use crate::compile::{Compiled, grid};
 use crate::machine::{BATCH_STRIDE, BLOCK, GROUP, WORD};
-use crate::plan::{AttentionPlan, Tier};
+use crate::plan::AttentionPlan;
 use crate::program::{BufferId, Role, Work};
 use crate::timing::conv_instance;
 
@@ -70,19 +70,10 @@ pub fn words(compiled: &Compiled) -> Vec<usize> {
     moved
 }
 
-/// Buffers that a plan puts into staging memory.
-const OPERANDS: [&str; 2] = ["k", "v"];
-const TEMPORARIES: [&str; 3] = ["scores", "weights", "part_o"];
-
 /// Words to and from the memory of the mesh. What lies in staging memory is loaded once, if the caller gave it.
 #[must_use]
 pub fn dram_words(compiled: &Compiled, plan: Option<&AttentionPlan>) -> usize {
-    let staged = |name: &str| {
-        plan.is_some_and(|plan| {
-            (plan.operands == Tier::Staging && OPERANDS.contains(&name))
-                || (plan.temporaries == Tier::Staging && TEMPORARIES.contains(&name))
-        })
-    };
+    let staged = |name: &str| plan.is_some_and(|plan| plan.staged.holds(name));
     let moved = words(compiled);
     let buffers = compiled.program.buffers.iter().zip(&compiled.strides).zip(moved);
     let each = buffers.map(|((buffer, stride), moved)| match (staged(&buffer.name), buffer.role) {

@@ -211,6 +211,21 @@ fn facilities_are_asked_of_the_rules_and_of_the_compiler() {
 }
 
 #[test]
+fn an_attention_is_priced_by_the_revision_in_force() {
+    let call = "{ op = \"attention\", heads = 20, queries = 1024, keys = 1024, width = 64, value_width = 64, key_heads = 20, \
+                causal = false }";
+    let found = ask(call);
+    let (cost, unlocks) = (found.cost.unwrap(), found.unlocks.unwrap());
+    assert_eq!(
+        (cost.estimate.as_str(), unlocks.estimate.as_str()),
+        ("real-span", "real-span")
+    );
+    assert!((cost.value - 45_058_912.0).abs() < 0.5, "{cost:?}");
+    let share = format!("{:.1} %", 100.0 * unlocks.value / cost.value);
+    assert!(found.words.contains(&share), "{share}: {}", found.words);
+}
+
+#[test]
 fn refusals_say_which_rule_and_how_deep_it_lies() {
     let few = ask(
         "{ op = \"conv\", height = 128, width = 128, inputs = 4, outputs = 320, kernel = 3, stride = 1, bias = true }",

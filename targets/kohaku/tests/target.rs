@@ -159,7 +159,11 @@ fn groups_of_heads_and_orders_of_values_are_named_only_where_they_are_not_as_usu
     );
     let without: Assignment = defaults
         .iter()
-        .filter(|(name, _)| !["head_block", "values", "deal"].iter().any(|own| name.ends_with(own)))
+        .filter(|(name, _)| {
+            !["head_block", "values", "deal", "state"]
+                .iter()
+                .any(|own| name.ends_with(own))
+        })
         .map(|(name, value)| (name.to_owned(), value.clone()))
         .collect();
     assert_eq!(text(&without), text(&defaults));
@@ -205,7 +209,8 @@ fn staging_holds_what_is_read_again_and_spares_the_memory() {
     staged.set("attention.temporaries", Value::text("staging"));
     let refusal = space.check(&staged).unwrap_err();
     assert_eq!(refusal.rule, "staging-bytes");
-    assert!(refusal.message.contains("15728640"), "{refusal}");
+    let each = "k 163840, v 163840, scores 5242880, weights 5242880, part_o 5242880";
+    assert!(refusal.message.contains(each), "{refusal}");
     // One head's keys and values, or one head's temporaries, have room where those of all have none.
     let own = workload("attention", &[("heads", 10), ("queries", 4096), ("width", 64)]);
     let space = c.space(&own).unwrap();
@@ -220,6 +225,57 @@ fn staging_holds_what_is_read_again_and_spares_the_memory() {
         let in_memory = with(&defaults, &[("attention.head_block", 1)]);
         assert!(words(&one) < words(&in_memory), "{place}");
     }
+}
+
+#[test]
+fn every_operand_and_temporary_has_a_tier_of_its_own() {
+    let c = configuration("staging = true");
+    let one = workload(
+        "attention",
+        &[("heads", 1), ("queries", 256), ("keys", 77), ("width", 64)],
+    );
+    let space = c.space(&one).unwrap();
+    let defaults = c.defaults(&one).unwrap();
+    let words = |plan: &Assignment| {
+        let derived = c.derived(&one, plan);
+        derived.get("dram_words").and_then(Value::as_integer).unwrap()
+    };
+    let with = |attribute: &str, word: &str| {
+        let mut plan = defaults.clone();
+        plan.set(&format!("attention.{attribute}"), Value::text(word));
+        space.check(&plan).unwrap();
+        c.legal(&one, &plan).unwrap();
+        plan
+    };
+    let spared = |attribute: &str, word: &str| words(&defaults) - words(&with(attribute, word));
+    for (attribute, each, all) in [
+        ("operands", vec!["q", "k", "v"], "q+k+v"),
+        ("temporaries", vec!["scores", "weights", "part_o"], "staging"),
+    ] {
+        let sum: i64 = each.iter().map(|word| spared(attribute, word)).sum();
+        assert_eq!(sum, spared(attribute, all), "{attribute}");
+        assert!(each.iter().all(|word| spared(attribute, word) > 0), "{attribute}");
+    }
+    assert_eq!(
+        spared("operands", "staging"),
+        spared("operands", "k") + spared("operands", "v")
+    );
+    assert!(spared("state", "staging") > spared("temporaries", "scores"));
+    assert_eq!(
+        c.text(&one, &with("temporaries", "scores+part_o")),
+        "attention:q256:k64:8x8n2:p8192:accumulate:dram.scores+part_o"
+    );
+    assert_eq!(
+        c.text(&one, &with("state", "staging")),
+        "attention:q256:k64:8x8n2:p8192:accumulate:dram.dram:state.staging"
+    );
+    // Where a buffer lies changes no result, and no cycle: staging is as wide as the memory.
+    let (there, here) = (
+        ran(&c, &one, &with("operands", "q+k+v")).unwrap(),
+        ran(&c, &one, &defaults).unwrap(),
+    );
+    assert_eq!((there.cycles, there.max_absolute), (here.cycles, here.max_absolute));
+    assert!(there.dram_words < here.dram_words);
 }
 
 #[test]

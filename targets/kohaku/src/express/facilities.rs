@@ -8,8 +8,8 @@ use target_api::{Facility, Level, Price, Runs, Status, Support};
 use super::level;
 use crate::configured::Configuration;
 use crate::machine::{ADAPTER_BYTES, ADAPTERS, Machine};
-use crate::plan::tier_words;
 use crate::relayout::Kind;
+use crate::tiers::GROUPS;
 use crate::timing::timing;
 
 /// Meshes of the shipped device.
@@ -117,8 +117,8 @@ impl Configuration {
         }
         let words = if all.of > 0.0 {
             format!(
-                "of {} words to and from memory, keys and values in staging would spare {} in the calls that have room \
-                 ({} have none); it is as wide as the memory",
+                "of {} words to and from memory, keys and values in staging would spare {} in the calls whose heads have room \
+                 together ({} have none); it is as wide as the memory",
                 short(all.of),
                 short(all.words),
                 all.too_large
@@ -206,7 +206,7 @@ impl Configuration {
 
 /// The memory at each unit: no plan names it.
 fn units(calls: &[Call]) -> Option<Support> {
-    let known: Vec<String> = tier_words().iter().map(|word| format!("`{word}`")).collect();
+    let known: Vec<String> = GROUPS[2].words().iter().map(|word| format!("`{word}`")).collect();
     (!calls.is_empty()).then(|| {
         Support::new(
             Status::Unreachable,

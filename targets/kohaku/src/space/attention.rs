@@ -8,7 +8,8 @@ use crate::attention::RULES;
 use crate::kernels::{Flash, Mask, Restart, Tiling, ValueOrder};
 use crate::machine::{PART, STAGING_BYTES, VECTOR};
 use crate::options::KohakuOptions;
-use crate::plan::{self, AttentionPlan, Deal, Tier};
+use crate::plan::{self, AttentionPlan, Deal};
+use crate::tiers::{DRAM, GROUPS, Group, Staged};
 use crate::work::{call, extent, stacked};
 
 /// Parts of a vector pass that are offered.
@@ -18,7 +19,7 @@ const KEY_SPLITS: [usize; 4] = [1, 2, 4, 8];
 
 /// The parameters of an attention, in the order that the places below count.
 pub(super) fn parameters(e: &AttentionExtents, options: &KohakuOptions) -> Vec<Own> {
-    let tiers = || Domain::List(plan::tier_words());
+    let tier = |group: &'static Group| (group.attribute, Domain::List(group.words()), group.about);
     let mut all: Vec<Own> = vec![
         (
             "query_block",
@@ -35,12 +36,8 @@ pub(super) fn parameters(e: &AttentionExtents, options: &KohakuOptions) -> Vec<O
             Domain::List(plan::rescale_words(options.fixed_max)),
             "where the running result is rescaled",
         ),
-        ("operands", tiers(), "which memory keys and values lie in"),
-        (
-            "temporaries",
-            tiers(),
-            "which memory scores, weights and partial results lie in",
-        ),
+        tier(&GROUPS[0]),
+        tier(&GROUPS[1]),
         (
             "key_splits",
             list(KEY_SPLITS),
@@ -63,6 +60,7 @@ pub(super) fn parameters(e: &AttentionExtents, options: &KohakuOptions) -> Vec<O
             "how the instances of a stage, heads slowest, are dealt to units: `contiguous` is all that the machine does",
         ),
     ]);
+    all.push(tier(&GROUPS[2]));
     if masked(e) {
         all.push((
             "mask",
@@ -99,6 +97,9 @@ const KEY_SPLIT: usize = 9;
 const HEAD_BLOCK: usize = 10;
 const VALUES: usize = 11;
 const DEAL: usize = 12;
+const STATE: usize = 13;
+/// The places of [`GROUPS`].
+const TIERS: [usize; GROUPS.len()] = [OPERANDS, TEMPORARIES, STATE];
 
 /// A call in which only what a rule looks at matters.
 fn neutral(e: &AttentionExtents) -> Flash {
@@ -112,8 +113,7 @@ fn neutral(e: &AttentionExtents) -> Flash {
             part: PART,
         },
         rescale: Restart::Accumulate,
-        operands: Tier::Dram,
-        temporaries: Tier::Dram,
+        staged: Staged::default(),
         mask: Mask::default(),
         head_block: None,
         values: ValueOrder::default(),
@@ -164,10 +164,10 @@ pub(super) fn constraints(
         }));
     }
     let addressed = options.machine.staging;
-    for place in [OPERANDS, TEMPORARIES] {
+    for place in TIERS {
         constraints.push(rule(operation, "staging-address", vec![first + place], move |values| {
             let word = values.first().and_then(|v| v.as_text()).unwrap_or_default();
-            if addressed || plan::tier(word) != Some(Tier::Staging) {
+            if addressed || word == DRAM {
                 return Ok(());
             }
             Err(
@@ -180,27 +180,47 @@ pub(super) fn constraints(
         let word = values.first().and_then(|v| v.as_text()).unwrap_or_default();
         plan::check_deal(plan::deal(word).unwrap_or_default())
     }));
-    let places = [QUERY_BLOCK, BLOCK, HEAD_BLOCK, OPERANDS, TEMPORARIES]
-        .map(|at| first + at)
-        .to_vec();
+    let places = SIZES.iter().chain(&TIERS).map(|at| first + at).collect();
     constraints.push(rule(operation, "staging-bytes", places, move |values| {
         staging(&e, values)
     }));
     constraints
 }
 
-/// Bytes of what is put into staging memory: keys and values of a group of heads, and three temporaries of one pass.
+/// What sizes of buffers follow from.
+const SIZES: [usize; 4] = [QUERY_BLOCK, BLOCK, KEY_SPLIT, HEAD_BLOCK];
+
+/// Bytes of what is put into staging memory: keys and values of a group of heads, and the rest of one pass. `values` are
+/// those of [`SIZES`] and [`TIERS`].
 fn staging(e: &AttentionExtents, values: &[&Value]) -> Result<(), String> {
-    let flash = with(e, &[QUERY_BLOCK, BLOCK, HEAD_BLOCK], values);
-    let staged = |at: usize| values.get(at).and_then(|v| v.as_text()).and_then(plan::tier) == Some(Tier::Staging);
-    let bytes = |elements: usize| 2 * (elements * flash.head_block) as u64;
-    let operands = bytes(flash.padded_keys * (flash.width + flash.value_width));
-    let temporaries = bytes(flash.query_block * (2 * flash.block + flash.value_width));
-    let all = if staged(3) { operands } else { 0 } + if staged(4) { temporaries } else { 0 };
+    let (sizes, tiers) = values.split_at(SIZES.len().min(values.len()));
+    let flash = with(e, &SIZES, sizes);
+    let word = |at: usize| tiers.get(at).and_then(|v| v.as_text()).unwrap_or_default();
+    // What is no word of its group is refused by its domain.
+    let Ok(staged) = Staged::parse(std::array::from_fn(word)) else {
+        return Ok(());
+    };
+    let elements = |name: &str| match name {
+        "q" => flash.query_block * flash.width,
+        "k" => flash.padded_keys * flash.width,
+        "v" => flash.padded_keys * flash.value_width,
+        "part_o" => flash.query_block * flash.value_width,
+        // Maximum, sum and correction are as wide as scores.
+        "state" => flash.key_splits * flash.query_block * (3 * flash.block + flash.value_width),
+        _ => flash.query_block * flash.block,
+    };
+    let each: Vec<(&str, u64)> = staged
+        .names()
+        .into_iter()
+        .map(|name| (name, 2 * (elements(name) * flash.head_block) as u64))
+        .collect();
+    let all: u64 = each.iter().map(|(_, bytes)| bytes).sum();
     if all <= STAGING_BYTES {
         return Ok(());
     }
+    let each: Vec<String> = each.iter().map(|(name, bytes)| format!("{name} {bytes}")).collect();
     Err(format!(
-        "{all} bytes of staging memory (keys and values {operands}, temporaries {temporaries}), there are {STAGING_BYTES}"
+        "{all} bytes of staging memory ({}), there are {STAGING_BYTES}",
+        each.join(", ")
     ))
 }
