@@ -107,8 +107,7 @@ pub struct Facts<'a> {
     pub broadcast: Operand,
     /// The vector operand.
     pub vector: Operand,
-    /// Segments of the inner axis that the micro-kernel walks side by side (see [`Isa::segments`]): one, unless weights or
-    /// activations in panels are the vector operand.
+    /// Segments of the inner axis that the micro-kernel walks side by side (see [`segments`]).
     pub segments: u32,
     /// The result.
     pub store: Store,
@@ -133,18 +132,8 @@ impl<'a> Facts<'a> {
         let row_panels = panels(rows, geometry.height);
         let column_panels = panels(columns, geometry.width);
         let unroll = grain(geometry, input);
-        let (activations, weights) = (activations_operand(geometry, input), weights_operand(geometry));
-        let (broadcast, vector) = match geometry.orientation {
-            Orientation::Normal => (activations, weights),
-            Orientation::Swapped => (weights, activations),
-        };
-        let dense =
-            matches!(vector, Operand::Panels { .. }) && matches!(broadcast, Operand::Panels { .. } | Operand::Rows);
-        let segments = if dense {
-            isa.segments(geometry.height, geometry.width, unroll)
-        } else {
-            1
-        };
+        let (broadcast, vector) = operands(geometry, input);
+        let segments = segments(isa, geometry, input);
         Self {
             context,
             segments,
@@ -301,6 +290,27 @@ pub fn grain(geometry: &GemmGeometry, input: InputLayout) -> u32 {
     match input {
         InputLayout::Tiles { width, .. } => width,
         InputLayout::RowMajor | InputLayout::Panels { .. } => geometry.unroll,
+    }
+}
+
+/// The broadcast and the vector operand of the micro-kernel.
+fn operands(geometry: &GemmGeometry, input: InputLayout) -> (Operand, Operand) {
+    let (activations, weights) = (activations_operand(geometry, input), weights_operand(geometry));
+    match geometry.orientation {
+        Orientation::Normal => (activations, weights),
+        Orientation::Swapped => (weights, activations),
+    }
+}
+
+/// Segments of the inner axis that the micro-kernel walks side by side (see [`Isa::segments`]): one, unless weights or
+/// activations in panels are the vector operand, and panels or rows the other.
+#[must_use]
+pub fn segments(isa: Isa, geometry: &GemmGeometry, input: InputLayout) -> u32 {
+    let (broadcast, vector) = operands(geometry, input);
+    if matches!(vector, Operand::Panels { .. }) && matches!(broadcast, Operand::Panels { .. } | Operand::Rows) {
+        isa.segments(geometry.height, geometry.width, grain(geometry, input))
+    } else {
+        1
     }
 }
 

@@ -83,7 +83,8 @@ impl Isa {
     }
 
     /// Segments of the inner axis that a micro-kernel of few accumulators walks side by side, each with sums of its own: a
-    /// power of two that divides `unroll`, with sums in no more than half the registers.
+    /// power of two that divides `unroll`, with sums in no more than half the registers. Eight only where each takes one step
+    /// in an iteration: with two, a compiler has too few registers for addresses (gcc 12 keeps the counter on the stack).
     ///
     /// One chain of dependent sums waits for the latency of a multiply-add, and one stream of operands for that of memory:
     /// a core reads 40 MB of weights from DRAM 1.2 times as fast in eight streams as in one (measured, Ice Lake).
@@ -91,7 +92,12 @@ impl Isa {
     pub fn segments(self, height: u32, width: u32, unroll: u32) -> u32 {
         let sums = height * (width / self.lanes());
         let fits = |segments: &u32| unroll.is_multiple_of(*segments) && segments * sums <= self.registers() / 2;
-        [8, 4, 2].into_iter().find(fits).unwrap_or(1)
+        let most = if unroll == 8 { 8 } else { 4 };
+        [8, 4, 2]
+            .into_iter()
+            .filter(|segments| *segments <= most)
+            .find(fits)
+            .unwrap_or(1)
     }
 
     /// What the compiler is told.

@@ -119,6 +119,11 @@ fn what_calibrates_can_be_planned() {
             32,
         ),
         (
+            "calibrate-decode-cpu-held-out.toml",
+            include_str!("../../../cohorts/calibrate-decode-cpu-held-out.toml"),
+            31,
+        ),
+        (
             "calibrate-attention-cpu.toml",
             include_str!("../../../cohorts/calibrate-attention-cpu.toml"),
             15,

@@ -111,6 +111,35 @@ fn avx512_kernels_are_right() {
     check_all(&shop, &problem, &plans);
 }
 
+/// Kernels of few accumulators walk long inner axes in segments: addresses and the counter must find registers all the same.
+#[test]
+fn segments_leave_registers_for_the_counter() {
+    for shop in [workshop(), wide_workshop().as_ref()].into_iter().flatten() {
+        let problem = problem(shop.folder.path(), 3, &[(613, 70, false)]);
+        let shapes = [(1, 1), (2, 1), (1, 2), (2, 2), (4, 1)];
+        let plans = shapes.into_iter().flat_map(|(height, vectors)| {
+            let isa = shop.isa;
+            let name = &problem.products[0].name;
+            [(8, false), (16, false), (16, true)].map(move |(unroll, prefetch)| {
+                let geometry = GemmGeometry {
+                    height,
+                    width: vectors * isa.lanes(),
+                    unroll,
+                    prefetch_b: prefetch,
+                    prefetch_c: prefetch,
+                    ..plain_geometry(isa, None)
+                };
+                CpuPlan {
+                    threads: 1,
+                    carry: false,
+                    gemms: vec![(name.clone(), geometry)],
+                }
+            })
+        });
+        check_all(shop, &problem, &plans.collect::<Vec<_>>());
+    }
+}
+
 /// Where a cross compiler and an emulator are installed: the NEON kernels really run.
 #[test]
 fn neon_kernels_are_right_under_emulation() {

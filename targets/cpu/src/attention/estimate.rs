@@ -9,18 +9,11 @@ use super::problem::{Extents, attention};
 use super::works::works;
 use crate::costs::CostTable;
 use crate::estimate::{Constants, Hardware};
-use crate::isa::Isa;
 
 const FLOAT: f64 = 4.0;
 
 /// Cycles of each phase of one worker, by the harness's names without the operation.
 type Phases = Vec<(&'static str, f64)>;
-
-/// Instruction set with so many lanes: facts need one to count vectors.
-pub(crate) fn isa_of(hardware: &Hardware) -> Isa {
-    let fits = |isa: &Isa| (f64::from(isa.lanes()) - hardware.lanes).abs() < 0.5;
-    Isa::ALL.into_iter().find(fits).unwrap_or(Isa::Plain)
-}
 
 /// The larger of what multiply-adds and what fills of L1 and L2 take, and the softmax: cycles of the busiest worker.
 #[must_use]
@@ -154,7 +147,7 @@ pub(crate) fn phases(
     let own = attention(workload)?;
     let typed = plan_from(&own.name, &plan.attributes, 1)?;
     let context = Context {
-        isa: isa_of(hardware),
+        isa: hardware.isa,
         threads: typed.threads,
         extents: own.extents,
         geometry: &typed.geometry,

@@ -179,6 +179,7 @@ impl Model<'_> {
             width: panel,
             unroll: f64::from(g.unroll),
             depth: width,
+            segments: 1.0,
             adding: 0.0,
             bytes_per_step: if (staying + streaming) * width * FLOAT > l1 {
                 step
@@ -231,6 +232,7 @@ impl Model<'_> {
             width: self.panel(),
             unroll: f64::from(g.unroll),
             depth: keys,
+            segments: 1.0,
             adding: 1.0 - 1.0 / f64::from(g.key_blocks),
             bytes_per_step: bytes,
         };

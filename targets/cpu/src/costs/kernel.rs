@@ -76,6 +76,14 @@ const GEMM: &[(&str, &str)] = &[
         "aliased_cycles",
         "what steps take longer when lines that meet in one set of L1 come from L2 one after another",
     ),
+    (
+        "streamed_cycles",
+        "what steps take longer when operands come from L3 or DRAM more slowly than they are computed with",
+    ),
+    (
+        "waiting_vectors",
+        "vectors of accumulators beyond eight of each call, where the result is larger than half of L3",
+    ),
 ];
 
 const PACK: &[(&str, &str)] = &[

@@ -8,7 +8,6 @@ use target_api::{Clock, KernelProfile, KernelSample, Measurement, Of};
 
 use super::kernel::{Kernel, Work};
 use crate::attention::attributes::plan_from as attention_plan_from;
-use crate::attention::estimate::isa_of;
 use crate::attention::facts::Context;
 use crate::attention::problem::{attends, attention};
 use crate::attention::works::works;
@@ -111,7 +110,7 @@ fn of_attention(analytic: &Analytic, workload: &Workload, plan: &Plan) -> Option
     }
     let (e, g) = (own.extents, &plan.geometry);
     let context = Context {
-        isa: isa_of(&analytic.hardware),
+        isa: analytic.hardware.isa,
         threads: plan.threads,
         extents: e,
         geometry: g,

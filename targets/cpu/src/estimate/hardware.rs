@@ -9,6 +9,8 @@ pub const LEVELS: usize = 3;
 /// Rates and capacities in core cycles and bytes, all derived from measurements.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hardware {
+    /// Instruction set of the kernels whose peak was measured.
+    pub isa: Isa,
     /// Floats in one vector.
     pub lanes: f64,
     /// Vector multiply-adds per cycle: peak / (clock x 2 x lanes).
@@ -48,6 +50,7 @@ impl Hardware {
         // Four times what L3 holds: nearly every line comes from DRAM.
         let beyond = 4.0 * capacity[2];
         let hardware = Self {
+            isa,
             lanes,
             fma_per_cycle: peak_gflops / (clock_ghz * 2.0 * lanes),
             clock_ghz,

@@ -84,6 +84,7 @@ mod tests {
     /// Caches of 1, 10 and 100 bytes; 8, 4 and 2 bytes a cycle at 2 GHz.
     fn machine() -> Hardware {
         Hardware {
+            isa: crate::isa::Isa::Avx2,
             lanes: 8.0,
             fma_per_cycle: 2.0,
             clock_ghz: 2.0,

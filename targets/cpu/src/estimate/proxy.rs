@@ -13,7 +13,9 @@ use super::shape::Shape;
 use crate::attention::estimate as attention;
 use crate::attention::problem::attends;
 use crate::attributes::plan_from;
+use crate::facts::segments;
 use crate::geometry::{Activation, Activations, GemmGeometry, Inside, Staging, Weights};
+use crate::problem::InputLayout;
 
 const FLOAT: f64 = 4.0;
 
@@ -67,7 +69,8 @@ impl Proxy {
         let l1 = self.hardware.capacity[0];
         let staying = if stay + stream <= l1 { stay / passes } else { stay };
         let streaming = if stay + streams <= l1 { 0.0 } else { stream };
-        let call = Call::of(geometry, &shape, (staying + streaming) / shape.depth);
+        let segments = segments(self.hardware.isa, geometry, InputLayout::RowMajor);
+        let call = Call::of(geometry, &shape, segments, (staying + streaming) / shape.depth);
         let mut cycles = calls * call.cycles(&self.hardware, c);
         cycles += calls * stay * self.rate(stay + stream, stay_prefetched);
         cycles += calls * stream * self.rate(streams + stay, stream_prefetched);
