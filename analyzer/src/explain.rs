@@ -84,9 +84,11 @@ pub fn explain(dataset: &Dataset, a: &str, b: Option<&str>) -> Result<Explanatio
     let ratio = ratio(workload, a, b, dataset.setup.seed)?;
     let differs = ratio.and_then(|ratio| differs(workload, ratio));
     let objective = &dataset.setup.objective;
-    let compared = side_a.value.zip(side_b.value).map(|(a, b)| a - b);
+    let compared = side_a.value.zip(side_b.value).map(|(a, b)| less(a, b));
     let phases = shares(&phases_a, &phases_b, compared);
-    let carried: Option<f64> = phases.iter().map(|phase| phase.difference).sum();
+    let outside_phases = compared
+        .filter(|_| !phases.is_empty())
+        .and_then(|whole| outside(whole, &side_a, &side_b, &phases));
     let changes: Vec<Change> = differences(&a.attributes, &b.attributes)
         .map(|(name, a, b)| Change {
             attribute: name.to_owned(),
@@ -101,7 +103,7 @@ pub fn explain(dataset: &Dataset, a: &str, b: Option<&str>) -> Result<Explanatio
         .count();
     let estimates = seen(a, b, compared, objective);
     let (side_a, side_b) = (shown(side_a, objective), shown(side_b, objective));
-    let difference = side_a.value.zip(side_b.value).map(|(a, b)| a - b);
+    let difference = side_a.value.zip(side_b.value).map(|(a, b)| less(a, b));
     Ok(Explanation {
         workload: workload.name.clone(),
         objective: objective.clone(),
@@ -117,15 +119,31 @@ pub fn explain(dataset: &Dataset, a: &str, b: Option<&str>) -> Result<Explanatio
         difference,
         changes,
         unchanged,
-        outside_phases: compared
-            .filter(|_| !phases.is_empty())
-            .zip(carried)
-            .map(|(whole, carried)| whole - carried),
+        outside_phases,
         phases,
         estimates,
         a: side_a,
         b: side_b,
     })
+}
+
+/// `value`, or zero where that is no more than what `steps` roundings of numbers of this size in all leave.
+fn rounded(value: f64, size: f64, steps: usize) -> f64 {
+    let dust = steps as f64 * f64::EPSILON * size;
+    if value.abs() <= dust { 0.0 } else { value }
+}
+
+/// `a - b`. Both are medians that were scaled: a ratio, a product, a quotient each.
+fn less(a: f64, b: f64) -> f64 {
+    rounded(a - b, a.abs() + b.abs(), 4)
+}
+
+/// What no phase carries of the whole difference; `None` where a phase has none.
+fn outside(whole: f64, a: &Side, b: &Side, phases: &[PhaseShare]) -> Option<f64> {
+    let carried: Option<f64> = phases.iter().map(|phase| phase.difference).sum();
+    let parts = phases.iter().flat_map(|phase| [phase.a, phase.b]);
+    let size: f64 = parts.chain([a.value, b.value]).flatten().map(f64::abs).sum();
+    carried.map(|carried| rounded(whole - carried, size, 4 + phases.len()))
 }
 
 /// A side with its value as people know it.
@@ -263,7 +281,7 @@ fn shares(a: &[PhaseFigure], b: &[PhaseFigure], whole: Option<f64>) -> Vec<Phase
         .filter(|phase| seen.insert(phase.name.as_str()))
         .map(|phase| {
             let (a, b) = (find(a, &phase.name), find(b, &phase.name));
-            let difference = both.map(|_| a.unwrap_or_default() - b.unwrap_or_default());
+            let difference = both.map(|_| less(a.unwrap_or_default(), b.unwrap_or_default()));
             PhaseShare {
                 phase: phase.name.clone(),
                 kind: phase.kind.clone(),

@@ -9,8 +9,11 @@ use crate::format::{UNDEFINED, counted, one_line, or_dash, ratio_with_interval, 
 use crate::report::inverse;
 use crate::tables::{show, table, wrapped};
 
-/// Phases in words.
+/// Parts of the difference in words; what is left is said in one.
 const WORDS: usize = 3;
+
+/// What no phase carries.
+const OUTSIDE: &str = "outside all phases";
 
 /// The explanation on a terminal: the answer in words, then phases, estimates and attributes as tables, at most 100
 /// columns. Plain text, lines end in LF.
@@ -99,23 +102,35 @@ fn places(explanation: &Explanation) -> Option<String> {
     ))
 }
 
-/// `91 % of the gain is up.gather (exchange), 32939 -> 31382`, for the phases that carry most.
+/// `91 % of the gain is up.gather (exchange), 32939 -> 31382`, for the parts that carry most, then the rest: together all of
+/// it.
 fn carried(explanation: &Explanation, gain: bool) -> Option<String> {
     let word = if gain { "gain" } else { "loss" };
-    let told = explanation.phases.iter().take(WORDS).filter_map(|phase| {
-        let share = phase.share?;
-        let times = format!(
-            "{} ({}), {} -> {}",
-            one_line(&phase.phase),
-            one_line(&phase.kind),
-            or_dash(phase.b, |b| explanation.objective.number(b)),
-            or_dash(phase.a, |a| explanation.objective.number(a))
-        );
-        Some(if share < 0.0 {
-            format!("{times}, works against it by {:.0} %", -100.0 * share)
+    let number = |value: Option<f64>| or_dash(value, |value| explanation.objective.number(value));
+    let phase = |phase: &PhaseShare| {
+        let (name, kind) = (one_line(&phase.phase), one_line(&phase.kind));
+        let times = format!("{name} ({kind}), {} -> {},", number(phase.b), number(phase.a));
+        Some((phase.share?, times))
+    };
+    let mut parts: Vec<(f64, String)> = explanation.phases.iter().filter_map(phase).collect();
+    parts.extend(outside_share(explanation).map(|share| (share, OUTSIDE.to_owned())));
+    // Stable: of equal ones the phase that was executed first.
+    parts.sort_by(|p, q| q.0.abs().total_cmp(&p.0.abs()));
+    parts.retain(|(share, _)| *share != 0.0);
+    // What would be shown as 0 % needs no name, and a rest of one part has that one's.
+    let counts = parts.iter().filter(|(share, _)| !is_none(*share)).count();
+    let named = if counts == WORDS + 1 { counts } else { counts.min(WORDS) };
+    let rest = parts.split_off(named);
+    let sum: f64 = rest.iter().map(|(share, _)| share).sum();
+    if !is_none(sum) {
+        parts.push((sum, "the rest".to_owned()));
+    }
+    let told = parts.iter().map(|(share, part)| {
+        if *share < 0.0 {
+            format!("{part} works against it by {:.0} %", -100.0 * share)
         } else {
-            format!("{:.0} % of the {word} is {times}", 100.0 * share)
-        })
+            format!("{:.0} % of the {word} is {}", 100.0 * share, part.trim_end_matches(','))
+        }
     });
     let told: Vec<String> = told.collect();
     if told.is_empty() {
@@ -131,6 +146,17 @@ fn carried(explanation: &Explanation, gain: bool) -> Option<String> {
         return without.map(|(side, _)| format!("No phases of {} were measured.", one_line(&side.case)));
     }
     Some(format!("{} ({}).", told.join("; "), explanation.values))
+}
+
+/// Whether a part shows as 0 %.
+fn is_none(share: f64) -> bool {
+    (100.0 * share).round() == 0.0
+}
+
+/// Part of the whole difference that no phase carries.
+fn outside_share(explanation: &Explanation) -> Option<f64> {
+    let (outside, whole) = explanation.outside_phases.zip(explanation.difference)?;
+    Some(outside / whole).filter(|share| share.is_finite())
 }
 
 fn phases(out: &mut String, explanation: &Explanation, (a, b): (&str, &str)) {
@@ -159,16 +185,13 @@ fn phases(out: &mut String, explanation: &Explanation, (a, b): (&str, &str)) {
         table.add_row(cells(phase));
     }
     let outside = explanation.outside_phases;
-    let rest = outside
-        .zip(explanation.difference)
-        .map(|(outside, whole)| outside / whole);
     table.add_row([
-        "outside all phases".to_owned(),
+        OUTSIDE.to_owned(),
         String::new(),
         String::new(),
         String::new(),
         or_dash(outside, |v| objective.number(v)),
-        share(rest.filter(|rest| rest.is_finite())),
+        share(outside_share(explanation)),
     ]);
     table.add_row([
         "whole".to_owned(),
@@ -185,10 +208,16 @@ fn estimates(out: &mut String, explanation: &Explanation, (a, b): (&str, &str)) 
     if explanation.estimates.is_empty() {
         return;
     }
-    let mut table = table(
-        &["estimate (modelled)", b, a, "unit", "ratio", "measured", "order"],
-        1..6,
-    );
+    let heads = [
+        "estimate (modelled)",
+        b,
+        a,
+        "unit",
+        "ratio",
+        explanation.origin,
+        "order",
+    ];
+    let mut table = table(&heads, 1..6);
     let number = |seen: &Seen, number: Option<f64>| {
         or_dash(number, |v| {
             if seen.unit == explanation.objective.unit {

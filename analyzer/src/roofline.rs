@@ -38,7 +38,7 @@ pub struct LimitRow {
     pub amount: f64,
     /// The most of it that the machine gives in one unit of the objective.
     pub rate: f64,
-    /// What the rate is: `measured`, `published`.
+    /// What the rate is: `measured`, `published`, `derived`.
     pub label: String,
     /// Whose rate it is.
     pub about: String,

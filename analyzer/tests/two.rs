@@ -12,10 +12,15 @@ use common::{Fixture, measurement};
 use planner::OperationKind;
 use target_api::{Of, Phase};
 
-/// A round of three pairs with given phases, in ms; each phase of the case, then of the control.
+/// A round of three pairs with given phases, in ms; each phase of the case, then of the control. They take all the time.
 fn phased(it: &mut Fixture, case: &str, round: u32, phases: [&[(&str, f64)]; 2]) {
-    let total = |phases: &[(&str, f64)]| phases.iter().map(|phase| phase.1 * 1e6).sum::<f64>();
-    let pair = (total(phases[0]), total(phases[1]), 100.0);
+    let total = |phases: &[(&str, f64)]| phases.iter().map(|phase| phase.1).sum::<f64>();
+    phased_within(it, case, round, phases.map(total), phases);
+}
+
+/// The same within calls that take this long in all, in ms.
+fn phased_within(it: &mut Fixture, case: &str, round: u32, all: [f64; 2], phases: [&[(&str, f64)]; 2]) {
+    let pair = (all[0] * 1e6, all[1] * 1e6, 100.0);
     let mut measurement = measurement(&[pair; 3]);
     for sample in &mut measurement.samples {
         let own = if sample.of == Of::Case { phases[0] } else { phases[1] };
@@ -100,6 +105,98 @@ fn the_gain_goes_to_the_phases_that_carry_it() {
         "{csv}"
     );
     assert!(csv.contains("attribute,up.rows,,4,1,,,\n"), "{csv}");
+}
+
+/// `case` and its control with these phases within calls that take this long in all, in ms.
+fn within(all: [f64; 2], phases: [&[(&'static str, f64)]; 2]) -> Fixture {
+    let mut it = Fixture::new(&[("mlp", "control")]);
+    for (name, at) in [("control", 1), ("case", 0)] {
+        it.case("mlp", name, name, &[("model", all[at] * 1e6, "ns")]);
+        it.built(name, 1);
+        let control = (all[1], phases[1]);
+        for round in 0..4 {
+            phased_within(&mut it, name, round, [all[at], control.0], [phases[at], control.1]);
+        }
+    }
+    it
+}
+
+#[test]
+fn the_parts_in_words_are_all_of_the_difference() {
+    let control: &[(&str, f64)] = &[
+        ("init", 10.0),
+        ("gemm", 40.0),
+        ("pack", 5.0),
+        ("wait", 2.0),
+        ("store", 1.0),
+    ];
+    let case: &[(&str, f64)] = &[
+        ("init", 10.0),
+        ("gemm", 32.0),
+        ("pack", 8.0),
+        ("wait", 1.4),
+        ("store", 0.6),
+    ];
+    let it = within([80.0, 100.0], [case, control]);
+    let said = explained::words(&explain(&it.dataset().unwrap(), "case", None).unwrap()).join(" ");
+    // What no phase carries is 42 - 28 = 14 ms of 20; `init` carries nothing.
+    let parts = "70 % of the gain is outside all phases; 40 % of the gain is gemm (gemm), 40.00 -> 32.00; \
+                 pack (pack), 5.000 -> 8.000, works against it by 15 %; 5 % of the gain is the rest (derived";
+    assert!(said.contains(parts), "{said}");
+    // A rest of one part has that one's name.
+    let it = within([80.4, 100.0], [&case[..4], &control[..4]]);
+    let said = explained::words(&explain(&it.dataset().unwrap(), "case", None).unwrap()).join(" ");
+    assert!(
+        said.contains("3 % of the gain is wait (wait), 2.000 -> 1.400 ("),
+        "{said}"
+    );
+    assert!(!said.contains("the rest") && !said.contains("init"), "{said}");
+}
+
+#[test]
+fn what_rounding_leaves_is_no_part() {
+    let mut dusty = 0;
+    for n in 1..40_u32 {
+        let step = 0.1 * f64::from(n + 100);
+        let case: &[(&str, f64)] = &[("a", 0.1 + step), ("b", 0.2 * step), ("c", 7.7)];
+        let control: &[(&str, f64)] = &[("a", 0.3), ("b", 0.6 * step), ("c", 7.7)];
+        let mut it = Fixture::new(&[("mlp", "control")]);
+        for (name, phases) in [("control", control), ("case", case)] {
+            it.case("mlp", name, name, &[]);
+            it.built(name, 1);
+            (0..4).for_each(|round| phased(&mut it, name, round, [phases, control]));
+        }
+        let found = explain(&it.dataset().unwrap(), "case", None).unwrap();
+        let sum: f64 = found.phases.iter().filter_map(|phase| phase.difference).sum();
+        dusty += u32::from(found.difference.is_some_and(|whole| whole.total_cmp(&sum).is_ne()));
+        assert_eq!(found.outside_phases, Some(0.0), "{n}: {:?} - {sum}", found.difference);
+        let still = found.phases.iter().find(|phase| phase.phase == "c").unwrap();
+        assert_eq!(still.difference, Some(0.0), "{n}");
+    }
+    assert!(dusty > 0, "some of these sums round");
+}
+
+#[test]
+fn ratios_of_a_unit_model_are_simulated() {
+    let mut it = within([80.0, 100.0], [&[("gemm", 80.0)], &[("gemm", 100.0)]]);
+    let head = |it: &Fixture| {
+        let shown = explained::render(&explain(&it.dataset().unwrap(), "case", None).unwrap());
+        shown
+            .lines()
+            .find(|line| line.contains("estimate (modelled)"))
+            .unwrap()
+            .to_owned()
+    };
+    assert!(head(&it).contains("measured"), "{}", head(&it));
+    it.manifest
+        .machine
+        .class
+        .insert("unit-model".to_owned(), common::zeros());
+    assert!(
+        head(&it).contains("simulated") && !head(&it).contains("measured"),
+        "{}",
+        head(&it)
+    );
 }
 
 #[test]

@@ -58,8 +58,9 @@ static FIGURES: &[(&str, &str, &str)] = &[
         "derived",
         "the largest of the times that a resource alone needs for every plan (Williams, Waterman and Patterson 2009): \
          operations of matrix products over the peak (measured beside the calls, or published); for each level of the memory \
-         the bytes of all operands, each read once, less all that caches may hold when a call begins, over what all workers \
-         read if each reads as much as one by itself (measured). What a case reaches of it: that time over its own median; of \
+         the bytes of all operands, each read once, less all that caches may hold when a call begins (a shared last one \
+         counts once, where the system tells it), over what all workers read if each reads as much as one by itself (of one \
+         measured, of several derived from it). What a case reaches of it: that time over its own median; of \
          a probed peak the share of peak. What its busiest worker moves is modelled, at what one worker reads",
     ),
     (
@@ -130,8 +131,8 @@ static FIGURES: &[(&str, &str, &str)] = &[
     (
         "best flips",
         "derived",
-        "share of resamples of every case's own pairs in which another sample comes out as the best; `-` where one that can \
-         win has a single pair",
+        "share of resamples of every case's own pairs in which another sample comes out as the best: 0 where values do not vary; \
+         `-` where they do and one that can win has a single pair",
     ),
     (
         "line, log slope",

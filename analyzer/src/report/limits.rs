@@ -50,10 +50,11 @@ pub(crate) fn limit_lines(analysis: &Analysis, workload: &WorkloadRow, show: imp
     }
     let beyond = |reached: &Reached| reached.share.is_some_and(|share| share > 1.0);
     if binding.reached.iter().any(beyond) {
-        lines.push(format!(
-            "More than 100 % says that the machine gave more than what is {} of it.",
-            binding.label
-        ));
+        let known = match binding.label.as_str() {
+            "derived" => "what is derived from one worker",
+            label => &format!("what is {label} of it"),
+        };
+        lines.push(format!("More than 100 % says that the machine gave more than {known}."));
     }
     if roofline.limits.iter().all(|limit| limit.resource == OPERATIONS) {
         lines.push("Only operations are counted: nothing is known of bytes that every plan must move.".to_owned());

@@ -21,7 +21,7 @@ pub struct Limit {
     pub amount: f64,
     /// The most of it that the machine gives in one unit of the objective (a nanosecond, a cycle).
     pub rate: f64,
-    /// What the rate is: `measured`, `published`.
+    /// What the rate is: `measured`, `published`, `derived`.
     pub label: &'static str,
     /// Whose rate it is, in words.
     pub about: String,

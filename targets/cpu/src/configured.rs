@@ -26,7 +26,7 @@ use crate::compile::{FLAGS, compile_steps, harness_step};
 use crate::costs::samples::{clock, samples};
 use crate::costs::{CostTable, shipped};
 use crate::estimate::amounts::amounts;
-use crate::estimate::limits::limits;
+use crate::estimate::limits::{LargestCache, limits};
 use crate::estimate::{Analytic, Constants, Hardware, Proxy};
 use crate::export::{exported, exported_attention};
 use crate::facts::{GemmContext, contexts};
@@ -63,8 +63,8 @@ pub struct Configuration {
     pub proxy: Proxy,
     /// The analytic model.
     pub analytic: Analytic,
-    /// Bytes of the largest cache, if the system tells them.
-    largest_cache: Option<f64>,
+    /// The largest cache of the workers' cores.
+    largest_cache: LargestCache,
 }
 
 /// Why there is no model of a machine.
@@ -90,6 +90,7 @@ impl Configuration {
     pub fn under(costs: CostTable, settings: Settings, report: &MachineReport, compiler: &str) -> Result<Self, String> {
         let hardware = Hardware::new(report, settings.isa).ok_or_else(|| missing(settings.isa, report))?;
         let constants = Constants::of(&costs).map_err(|error| error.to_string())?;
+        let largest_cache = LargestCache::of(report, &settings.cores);
         Ok(Self {
             settings,
             pinned: None,
@@ -103,7 +104,7 @@ impl Configuration {
                 constants,
                 costs,
             },
-            largest_cache: report.largest_cache_bytes,
+            largest_cache,
         })
     }
 

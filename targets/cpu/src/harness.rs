@@ -364,6 +364,10 @@ pub struct MachineReport {
     pub abi: u32,
     /// One processor of each distinct physical core that may be used.
     pub physical_cores: Vec<u32>,
+    /// For each of them the lowest processor that uses the same largest cache, if the system tells it: cores with the same
+    /// one share it. Empty in reports that are older than this.
+    #[serde(default)]
+    pub largest_cache_lowest: Vec<Option<u32>>,
     /// Where everything was measured.
     pub measured_core: u32,
     /// FMA peak of each instruction set that the harness was compiled for, the widest last.

@@ -219,6 +219,11 @@ fn the_rate_of_memory_comes_from_beyond_every_cache() {
         let cache = report.largest_cache_bytes.unwrap_or(0.0);
         assert!(largest.bytes as f64 >= 2.0 * cache, "{} of {cache}", largest.bytes);
     }
+    // Of every core the lowest processor that shares its largest cache: itself or one before it.
+    assert_eq!(report.largest_cache_lowest.len(), report.physical_cores.len());
+    for (core, lowest) in report.physical_cores.iter().zip(&report.largest_cache_lowest) {
+        assert!(lowest.is_none_or(|lowest| lowest <= *core), "{core} {lowest:?}");
+    }
     let described = |rate: Option<f64>| {
         let report = target_cpu::harness::MachineReport {
             dram_gb_per_s: rate,

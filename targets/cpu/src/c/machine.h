@@ -94,18 +94,31 @@ static int read_number(int cpu, const char *what)
     return value;
 }
 
-/* Bytes of the largest cache of a processor as the system tells it; 0 where it does not. */
-static double largest_cache(int cpu)
+/* A cache as the system tells it: bytes, 0 where it does not, and the lowest processor that uses it, -1 where it does not. */
+struct cache {
+    double bytes;
+    int lowest;
+};
+
+/* The largest cache of a processor, of equal ones the one farthest from it. */
+static struct cache largest_cache(int cpu)
 {
-    double largest = 0;
+    struct cache largest = {0, -1};
     for (int index = 0; index < 10; index++) {
         char path[128], unit = 0;
         double size = 0;
         snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/cache/index%d/size", cpu, index);
         FILE *file = fopen(path, "r");
         if (!file) break;
-        if (fscanf(file, "%lf%c", &size, &unit) >= 1)
-            largest = fmax(largest, size * (unit == 'K' ? 1024 : unit == 'M' ? 1 << 20 : 1));
+        if (fscanf(file, "%lf%c", &size, &unit) >= 1) size *= unit == 'K' ? 1024 : unit == 'M' ? 1 << 20 : 1;
+        fclose(file);
+        if (!(size > 0) || size < largest.bytes) continue;
+        largest = (struct cache){size, -1};
+        snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/cache/index%d/shared_cpu_list", cpu, index);
+        file = fopen(path, "r");
+        if (!file) continue;
+        /* An ascending list such as 0-3,8. */
+        if (fscanf(file, "%d", &largest.lowest) != 1) largest.lowest = -1;
         fclose(file);
     }
     return largest;
@@ -122,11 +135,11 @@ static int sets_beyond(double cache)
     return n;
 }
 
-/* One processor of each distinct physical core that this process may use. */
+/* One processor of each distinct physical core that this process may use, then which of them share their largest cache. */
 static void print_cores(void)
 {
     enum { MOST = CPU_SETSIZE };
-    static int package[MOST], core[MOST];
+    static int package[MOST], core[MOST], processor[MOST];
     int known = 0;
     cpu_set_t allowed;
     json_open("physical_cores", '[');
@@ -138,9 +151,19 @@ static void print_cores(void)
             for (int i = 0; i < known; i++) seen |= c >= 0 && package[i] == p && core[i] == c;
             if (seen) continue;
             package[known] = p;
+            processor[known] = cpu;
             core[known++] = c;
             json_integer(NULL, cpu);
         }
+    json_close(']');
+    json_open("largest_cache_lowest", '[');
+    for (int i = 0; i < known; i++) {
+        const int lowest = largest_cache(processor[i]).lowest;
+        if (lowest < 0)
+            json_number(NULL, NAN);
+        else
+            json_integer(NULL, lowest);
+    }
     json_close(']');
 }
 
@@ -205,7 +228,7 @@ static int machine_mode(int count, char **arguments)
     json_number("core_hz", core_hz());
     json_number("tsc_hz", tick_hz());
 
-    const double cache = largest_cache(core < 0 ? 0 : core);
+    const double cache = largest_cache(core < 0 ? 0 : core).bytes;
     sets = sets_beyond(cache);
     const size_t largest = (size_t)SMALLEST_SET << (sets - 1);
     float *data = map_huge(largest);
