@@ -1,7 +1,7 @@
 //! `layout-sweep calibrate`: fits a cost table to kernel samples, and judges it on plans that the fit never saw.
 
 mod holdout;
-mod inputs;
+pub(crate) mod inputs;
 mod outcome;
 
 use std::path::PathBuf;

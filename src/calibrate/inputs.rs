@@ -8,6 +8,7 @@ use calibrate::{Database, OBJECTIVE, SampleSource};
 use cohort::{CohortDir, Manifest, RunOutcome, Snapshot, sha256_file, sha256_hex};
 use coordinator::ExitCode;
 use planner::Value;
+use planner::costs::CostTable;
 use target_api::unit_model::UNIT_MODEL;
 use target_api::{Clock, KernelProfile, Machine, Measurement, Options};
 
@@ -165,15 +166,17 @@ fn own_table(cohort: Option<&ReadCohort>, database: Option<&Database>) -> Result
         });
     }
     let name = database.map_or("", |database| database.target.as_str());
-    let configured =
-        registry::target(name).and_then(|target| target.configure(&Options::new(), &Machine::default()).ok());
-    let table = configured
-        .and_then(|configured| configured.costs())
-        .ok_or_else(|| none(name))?;
+    let table = default_table(name).ok_or_else(|| none(name))?;
     Ok(Costs {
         file: format!("the defaults of target {name}"),
         table,
     })
+}
+
+/// The table of a target with default options, where that needs no measured machine.
+pub(crate) fn default_table(target: &str) -> Option<CostTable> {
+    let configured = registry::target(target)?.configure(&Options::new(), &Machine::default());
+    configured.ok()?.costs()
 }
 
 /// Samples of kernels in the profiles of a cohort's cases.

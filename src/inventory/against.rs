@@ -157,19 +157,13 @@ impl Against {
                 .rows
                 .iter()
                 .filter(|row| row.support.status == *status && !row.chain);
-            let (mut layers, mut cost, mut unlocks) = (0, None, None);
-            for row in own {
-                layers += 1;
-                cost = plus(cost, row.cost_all);
-                unlocks = plus(unlocks, row.unlocks_all);
-            }
-            let show = |x: Option<f64>| x.map_or_else(|| "-".to_owned(), short);
+            let own: Vec<&Row> = own.collect();
             vec![
                 word(status),
-                layers.to_string(),
+                own.len().to_string(),
                 format!("{:.2} %", 100.0 * *macs as f64 / all.max(1) as f64),
-                show(cost),
-                show(unlocks),
+                sum(own.iter().map(|row| row.cost_all)),
+                sum(own.iter().map(|row| row.unlocks_all)),
             ]
         });
         let cost = format!("{} they take (modelled)", self.unit);
@@ -296,9 +290,29 @@ impl Against {
     }
 }
 
-fn plus(sum: Option<f64>, own: Option<f64>) -> Option<f64> {
-    match (sum, own) {
-        (Some(sum), Some(own)) => Some(sum + own),
-        (sum, own) => sum.or(own),
+/// What layers take together; where some have no price, of how many it is.
+fn sum(each: impl ExactSizeIterator<Item = Option<f64>>) -> String {
+    let all = each.len();
+    let known: Vec<f64> = each.flatten().collect();
+    let figure = short(known.iter().sum());
+    match known.len() {
+        0 => "-".to_owned(),
+        priced if priced == all => figure,
+        priced => format!("{figure} ({priced} priced)"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sum_without_every_price_says_of_how_many_it_is() {
+        let shown = |each: &[Option<f64>]| sum(each.iter().copied());
+        let whole = short(3.0);
+        assert_eq!(shown(&[Some(1.0), Some(2.0)]), whole);
+        assert_eq!(shown(&[Some(1.0), None, Some(2.0)]), format!("{whole} (2 priced)"));
+        assert_eq!(shown(&[None, None]), "-");
+        assert_eq!(shown(&[]), "-");
     }
 }

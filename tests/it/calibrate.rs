@@ -163,6 +163,52 @@ fn what_overlaps_is_refused_and_can_be_taken_out() {
     assert_eq!(found["excluded"]["measured on the held-out side too"], 2);
 }
 
+/// Names are checked against the table in force, and what was left out is said once and for whom.
+#[test]
+fn imported_samples_that_no_table_knows_are_named() {
+    let bench = Bench::new();
+    let import = |file: &str, database: &str| {
+        let unit = ["--target", "ipu21", "--unit", "cycles"];
+        bench.expect(0, &[&["import", file, "--samples", database], &unit[..]].concat())
+    };
+    // Neither the kernel nor the argument is one that the table knows; each is named once.
+    let odd = "kernel,elements,colums,cycles\nreductoin,8,,360\nreductoin,9,,361\nreduction,8,2,360\nreduction,9,2,0\n";
+    fs_err::write(bench.path("odd.csv"), odd).unwrap();
+    let (stdout, stderr) = import("odd.csv", "odd.json");
+    assert_eq!(stderr.matches("warning").count(), 2, "{stderr}");
+    assert!(
+        stderr.contains("prices the kernel `reductoin`: it prices `"),
+        "{stderr}"
+    );
+    assert!(
+        stderr.contains("look at the argument `colums` of the kernel `reduction`: it looks at `elements`, `partials`"),
+        "{stderr}"
+    );
+    assert!(
+        stdout.contains("3 samples of `odd.csv` added, 1 left out; 3 keys of"),
+        "{stdout}"
+    );
+    // What earlier imports left out is said to be theirs too; a database without keys has no kernels.
+    for (name, said, whose) in [
+        (
+            "zero.csv",
+            "0 samples of `zero.csv` added, 1 left out; no key in all",
+            "left out: 1 sample ",
+        ),
+        (
+            "one.csv",
+            "1 sample of `one.csv` added, 0 left out; 1 key of reduction in all",
+            "left out, by this and earlier imports: 1 sample ",
+        ),
+    ] {
+        let value = if name == "one.csv" { 360 } else { 0 };
+        let text = format!("kernel,elements,partials,cycles\nreduction,8,2,{value}\n");
+        fs_err::write(bench.path(name), text).unwrap();
+        let (stdout, _) = import(name, "none.json");
+        assert!(stdout.contains(said) && stdout.contains(whose), "{stdout}");
+    }
+}
+
 #[test]
 fn a_database_is_written_and_read_back_and_foreign_samples_are_imported() {
     let bench = swept();
@@ -210,8 +256,9 @@ fn a_database_is_written_and_read_back_and_foreign_samples_are_imported() {
         "--column",
         "ignore=note",
     ];
-    let (stdout, _) = bench.expect(0, &import);
+    let (stdout, stderr) = bench.expect(0, &import);
     assert!(stdout.contains("7 samples"), "{stdout}");
+    assert!(!stderr.contains("warning"), "{stderr}");
     let (_, stderr) = bench.expect(2, &import);
     assert!(stderr.contains("foreign.csv"), "{stderr}");
     let found = bench.json(&["calibrate", "--fit", "ipu.json", "--format", "json"]);

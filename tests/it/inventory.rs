@@ -212,6 +212,25 @@ fn parameters_that_a_network_can_not_take_are_refused_with_what_is_expected() {
     );
 }
 
+/// An element-wise layer of `siglip-so400m` has no price by itself on `ipu21`, but counts among the layers.
+#[test]
+fn sums_of_a_target_say_how_many_layers_they_are_of() {
+    let bench = Bench::new();
+    let held = bench.json(&["inventory", "siglip-so400m", "--against", "ipu21", "--format", "json"]);
+    let own: Vec<&Value> = rows(&held)
+        .iter()
+        .filter(|row| row["status"] == "partial" && row["chain"] == false)
+        .collect();
+    let priced = own.iter().filter(|row| row["cost_all"].is_f64()).count();
+    assert!(0 < priced && priced < own.len(), "{own:#?}");
+    let (shown, _) = bench.expect(0, &["inventory", "siglip-so400m", "--against", "ipu21"]);
+    let line = shown
+        .lines()
+        .find(|line| line.trim_start().starts_with("partial"))
+        .unwrap();
+    assert!(line.contains(&format!(" ({priced} priced)")), "{line}");
+}
+
 #[test]
 fn a_target_is_asked_about_every_distinct_layer() {
     let bench = own();
