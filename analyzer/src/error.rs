@@ -54,7 +54,7 @@ pub enum AnalyzeError {
         expected: &'static str,
     },
     /// A case has no sample of the control although others of its workload have.
-    #[error("case `{case}`, round {round}: {cases} counted calls of the case but {controls} of the control")]
+    #[error("case `{case}`, round {}: {cases} counted calls of the case but {controls} of the control", .round + 1)]
     Unpaired {
         /// The case.
         case: String,
@@ -66,7 +66,7 @@ pub enum AnalyzeError {
         controls: usize,
     },
     /// Probes can't be matched with pairs.
-    #[error("case `{case}`, round {round}: {probes} peak probes for {pairs} pairs, of which {counted} count")]
+    #[error("case `{case}`, round {}: {probes} peak probes for {pairs} pairs, of which {counted} count", .round + 1)]
     Probes {
         /// The case.
         case: String,

@@ -504,7 +504,7 @@ fn numbers_that_no_statistic_can_use() {
         ),
         (
             collected(1.0, 1.0, 2),
-            "case `control`, round 0: 2 peak probes for 4 pairs, of which 3 count",
+            "case `control`, round 1: 2 peak probes for 4 pairs, of which 3 count",
         ),
     ] {
         assert_eq!(found, Err(expected.to_owned()));
@@ -572,7 +572,7 @@ fn calls_that_cannot_be_paired() {
     let error = it.dataset().unwrap_err().to_string();
     assert_eq!(
         error,
-        "case `single`, round 0: 3 counted calls of the case but 0 of the control"
+        "case `single`, round 1: 3 counted calls of the case but 0 of the control"
     );
 }
 

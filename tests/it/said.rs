@@ -332,6 +332,45 @@ fn sources_that_changed_after_a_freeze_are_told_and_the_frozen_ones_run() {
     assert!(said.contains("`*.txt` matches no file"), "{said}");
 }
 
+/// What `verify` says of a cohort that it can't open, or whose digest is gone, helps: it does not name itself.
+#[test]
+fn verify_says_what_to_do_about_what_was_frozen() {
+    let bench = scripted(PRINT, RUN);
+    let lock = bench.path("device.lock").display().to_string();
+    bench.expect(0, &["sweep", "cohorts/script.toml", "--device-lock", &lock]);
+    let verify = ["verify", "cohorts/script"];
+    for (name, from, to) in [
+        ("manifest.json", "\"format\":1", "\"format\":9"),
+        ("cases.jsonl", "\"name\":\"", "\"name\":\"x"),
+    ] {
+        let path = bench.path("cohorts/script").join(name);
+        let before = fs_err::read_to_string(&path).unwrap();
+        let edited = before.replacen(from, to, 1);
+        assert_ne!(edited, before, "{name}");
+        fs_err::write(&path, edited).unwrap();
+        let (_, stderr) = bench.expect(4, &verify);
+        assert!(
+            stderr.contains(name)
+                && stderr.contains("restore the file from a copy, or begin a new cohort with `layout-sweep sweep")
+                && !stderr.contains("layout-sweep verify"),
+            "{stderr}"
+        );
+        fs_err::write(&path, before).unwrap();
+    }
+    let digest = bench.path("cohorts/script/manifest.sha256");
+    let before = fs_err::read(&digest).unwrap();
+    fs_err::remove_file(&digest).unwrap();
+    let (stdout, stderr) = bench.expect(4, &verify);
+    assert!(stdout.contains("manifest.sha256"), "{stdout}");
+    assert!(
+        stderr.contains("help: ") && stderr.contains("sha256sum manifest.json > manifest.sha256"),
+        "{stderr}"
+    );
+    bench.expect(4, &["run", "cohorts/script", "--device-lock", &lock]);
+    fs_err::write(&digest, before).unwrap();
+    bench.expect(0, &verify);
+}
+
 #[test]
 fn a_record_that_was_edited_is_found_with_its_line() {
     let bench = scripted(PRINT, RUN);

@@ -139,7 +139,7 @@ fn names(picture: &mut Picture, drift: &Drift, times: &[f64], values: &[f64], (x
         }
         taken.push(at.1);
         let point = &drift.points[index];
-        let text = format!("{}, round {}", short_names(&[&point.case], 30)[0], point.round);
+        let text = format!("{}, round {}", short_names(&[&point.case], 30)[0], point.round + 1);
         let (anchor, aside) = if at.0 > f64::midpoint(FRAME.0, FRAME.2) {
             (Anchor::End, -10.0)
         } else {

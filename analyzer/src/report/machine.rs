@@ -38,7 +38,7 @@ pub(crate) fn drift_lines(analysis: &Analysis, workload: &WorkloadRow, show: imp
             format!(
                 "{} round {} ({} of the median)",
                 show(&round.case),
-                round.round,
+                round.round + 1,
                 significant(round.over_median, 3)
             )
         });

@@ -33,6 +33,8 @@ pub(crate) struct Chained {
     pub(crate) differences: Vec<Difference>,
     /// Records in files of versions that wrote no digests: nothing says whether they were edited.
     pub(crate) without: u64,
+    /// Whether any line has a digest.
+    pub(crate) sealed: bool,
 }
 
 /// Adds the digest to `line`, an object with its newline, and gives it.
@@ -174,6 +176,7 @@ fn check_file(path: &Path, name: &str, heads: &[&Head], all: &mut Chained) -> Re
             found: Some(lines(whole)),
         });
     }
+    all.sealed |= sealed;
     if sealed {
         // One program wrote the file, and it gave every line a digest.
         all.differences.extend(without.iter().map(|number| Difference {

@@ -103,7 +103,7 @@ pub enum RecordKind {
     },
     /// A round begins: written (not synced) before the device is touched, so that a resume can tell that it was lost.
     Began {
-        /// Which, from 0.
+        /// Which, from 0; whatever people read counts from 1.
         round: u32,
         /// The device.
         device: String,

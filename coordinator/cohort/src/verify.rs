@@ -40,7 +40,8 @@ impl std::fmt::Display for Difference {
 }
 
 /// Differences of manifest, cases, additions, binary, records, inputs and sources, in this order and by name within each. A
-/// file that was added to a folder of sources or inputs is a difference too: a compiler might find it first.
+/// file that was added to a folder of sources or inputs is a difference too: a compiler might find it first. That the
+/// manifest's own digest is gone shows once records have digests: versions that gave them none did not write it.
 pub fn verify(frozen: &Frozen) -> Result<Vec<Difference>, CohortError> {
     verify_by(frozen, &mut |path| Ok(sha256_file(path)?.0))
 }
@@ -95,6 +96,14 @@ pub(crate) fn verify_counting(frozen: &Frozen, digest: Digest<'_>) -> Result<(Ve
         expect(name_of(&dir.binary()), &binary.sha256, digest)?;
     }
     let chained = chain::check(dir, frozen.additions())?;
+    // Whoever gives records their digest wrote that of the manifest before.
+    if frozen.written_manifest().is_none() && chained.sealed {
+        differences.push(Difference {
+            name: name_of(&dir.manifest_digest()),
+            expected: Some("the digest that `manifest.json` was written with".to_owned()),
+            found: None,
+        });
+    }
     differences.extend(chained.differences);
     differences.extend(folder_differences(
         &dir.inputs(),

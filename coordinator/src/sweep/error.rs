@@ -125,8 +125,8 @@ pub enum RunError {
 }
 
 /// What to do about files that were frozen or written once and can't be read any more.
-pub const DAMAGED: &str =
-    "restore the file from a copy; `layout-sweep verify` checks all of them. Nothing was run or removed";
+pub const DAMAGED: &str = "restore the file from a copy, or begin a new cohort with `layout-sweep sweep DEFINITION --cohort DIR`. Nothing was run or \
+     removed";
 
 /// What to do about something that is not as it was frozen: a line for `help:`.
 #[must_use]
@@ -139,6 +139,10 @@ pub fn help_with(difference: &Difference) -> String {
     } else if name.starts_with("records/") {
         "what was measured was edited afterwards: restore the file from a copy, or freeze a fresh cohort with `--cohort DIR` \
          and measure again"
+            .to_owned()
+    } else if name == "manifest.sha256" {
+        "nothing says any more whether `manifest.json` was edited: restore the file from a copy; if the manifest is certain to \
+         be what was frozen, `sha256sum manifest.json > manifest.sha256` in the cohort's folder writes it again"
             .to_owned()
     } else {
         crate::handover::RESTORE.to_owned()

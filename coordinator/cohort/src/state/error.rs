@@ -39,7 +39,7 @@ pub enum Problem {
     BadAttempt,
     #[error("nobody asked for this attempt: there is no retry before it")]
     NoRetry,
-    #[error("round {round} was never asked for: {wanted} are wanted")]
+    #[error("round {} was never asked for: {wanted} are wanted", .round + 1)]
     UnknownRound { round: u32, wanted: usize },
     #[error("a round without a successful build before it")]
     RoundWithoutBuild,

@@ -53,8 +53,17 @@ fn a_manifest_that_was_edited_before_it_was_read() {
     expect(&Frozen::open(dir).unwrap(), "manifest.json", true, true);
     fs_err::write(dir.manifest(), text).unwrap();
     assert_eq!(verify(&Frozen::open(dir).unwrap()).unwrap(), []);
-    // Cohorts that were frozen before the digest was kept are what they are.
+    // Cohorts that were frozen before the digest was kept are what they are: their records have none either.
+    let digest = fs_err::read(dir.manifest_digest()).unwrap();
     fs_err::remove_file(dir.manifest_digest()).unwrap();
+    assert_eq!(verify(&Frozen::open(dir).unwrap()).unwrap(), []);
+    let line = "{\"writer\":\"w\"";
+    fs_err::write(dir.record_file("w"), format!("{line}}}\n")).unwrap();
+    assert_eq!(verify(&Frozen::open(dir).unwrap()).unwrap(), []);
+    let sealed = &cohort::sha256_hex(line.as_bytes())[..16];
+    fs_err::write(dir.record_file("w"), format!("{line},\"chain\":\"{sealed}\"}}\n")).unwrap();
+    expect(&Frozen::open(dir).unwrap(), "manifest.sha256", true, false);
+    fs_err::write(dir.manifest_digest(), digest).unwrap();
     assert_eq!(verify(&Frozen::open(dir).unwrap()).unwrap(), []);
 }
 
