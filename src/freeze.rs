@@ -238,7 +238,7 @@ pub(crate) fn open(path: &Path) -> Result<Frozen, Failure> {
         .map_err(|error| unreadable(format!("`{}` can't be opened", path.display()), error))
 }
 
-/// What a cohort measured, for whoever makes figures of it. Records that were edited are told: no figure that rests on them
+/// What a cohort measured, for whoever makes figures of it. Records and profiles that were edited are told: no figure that rests on them
 /// is what was measured.
 pub(crate) fn read(path: &Path) -> Result<Snapshot, Failure> {
     let snapshot = snapshot(path)?;
@@ -261,10 +261,11 @@ pub(crate) fn read_unedited(path: &Path) -> Result<Snapshot, Failure> {
     }
 }
 
-/// Which records are not as they were written, and where more is said of it.
+/// Which records and profiles are not as they were written, and where more is said of it.
 fn edited(path: &Path, snapshot: &Snapshot) -> Result<Option<(String, String)>, Failure> {
     let failed = |error| unreadable(format!("`{}` can't be read", path.display()), error);
-    let edited = cohort::edited_records(&snapshot.frozen).map_err(failed)?;
+    let mut edited = cohort::edited_records(&snapshot.frozen).map_err(failed)?;
+    edited.extend(cohort::edited_profiles(snapshot).map_err(failed)?);
     Ok(edited.first().map(|first| {
         let message = format!(
             "`{}` is not as it was written ({})",

@@ -32,6 +32,8 @@ struct Verified<'a> {
     gone: &'a [PathBuf],
     /// Records of earlier versions, which gave them no digest: nothing says whether they were edited.
     undigested: u64,
+    /// Profiles of which no record holds a digest: nothing says whether they were edited.
+    unknown_profiles: u64,
 }
 
 /// The next step after a difference.
@@ -39,6 +41,11 @@ fn help(difference: &Difference, cohort: &Path) -> String {
     if difference.name.starts_with("artifacts/") {
         return "an artifact was changed after it was measured: `layout-sweep run COHORT --retry NAME` builds and measures a case \
                 again"
+            .to_owned();
+    }
+    if difference.name.starts_with("cases/") {
+        return "a profile was changed after its round: restore the file from a copy; `layout-sweep run COHORT --retry NAME` \
+                measures a case again and writes it anew"
             .to_owned();
     }
     coordinator::sweep::help_with(difference).replace("COHORT", &shell_word(&cohort.display().to_string()))
@@ -66,6 +73,7 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
             differences: &differences,
             gone: &gone,
             undigested: audit.undigested,
+            unknown_profiles: audit.unknown_profiles,
         })?;
     } else if let (Some(imported), true) = (&manifest.imported, differences.is_empty()) {
         print(&format!(
@@ -95,6 +103,12 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
         narrate(&format!(
             "{} of an earlier version without a digest: nothing says whether they were edited",
             counted(audit.undigested, "record")
+        ));
+    }
+    if audit.unknown_profiles > 0 {
+        narrate(&format!(
+            "{} can't be checked: no record holds the digest (an earlier version wrote it, or the round never ended)",
+            counted(audit.unknown_profiles, "profile")
         ));
     }
     if let Some(first) = gone.first() {

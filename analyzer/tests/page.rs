@@ -133,6 +133,8 @@ fn without_any_result_the_page_says_so() {
     it.case("mlp", "control", "control", &[]);
     let page = page_of(&it);
     assert!(page.contains("No plan can be recommended"));
+    assert!(page.contains("Not run to the end yet: all of 1 case;") && page.contains("layout-sweep run COHORT"));
+    assert!(!page.contains("See what failed"));
     // What has nothing to say has no section, no link and no chart.
     for section in ["models", "rejected", "calibration", "drift", "phases", "pareto"] {
         assert!(!page.contains(&format!("id=\"{section}\"")), "{section}");

@@ -2,6 +2,53 @@
 
 use crate::support::Bench;
 
+/// The record of the round that wrote a profile holds its digest.
+#[test]
+fn a_profile_that_was_edited_is_told() {
+    let bench = Bench::quick();
+    bench.expect(0, &["sweep", "cohorts/quick.toml"]);
+    let verify = ["verify", "cohorts/quick"];
+    let (_, stderr) = bench.expect(0, &verify);
+    assert!(!stderr.contains("can't be checked"), "{stderr}");
+    let records = bench.records("cohorts/quick");
+    let ended = records.iter().rfind(|record| record["record"] == "run").unwrap();
+    let case = ended["case"].as_str().unwrap();
+    let written = ended["profile_sha256"].as_str().unwrap();
+    let name = format!("cases/{}/profile.json", cohort::case_folder(case));
+    let path = bench.path("cohorts/quick").join(&name);
+    let before = fs_err::read(&path).unwrap();
+    assert_eq!(written, cohort::sha256_hex(&before));
+
+    let edited = [&before[..], b" "].concat();
+    fs_err::write(&path, &edited).unwrap();
+    let (stdout, stderr) = bench.expect(4, &[&verify[..], &["--format", "json"]].concat());
+    let found: serde_json::Value = serde_json::from_str(&stdout).unwrap();
+    let difference = serde_json::json!([{ "name": name, "expected": written, "found": cohort::sha256_hex(&edited) }]);
+    assert_eq!(found["differences"], difference);
+    assert!(
+        stderr.contains("help: a profile was changed after its round"),
+        "{stderr}"
+    );
+    for arguments in [
+        &["profile", "cohorts/quick", case][..],
+        &["analyze", "cohorts/quick"],
+        &["compare", "cohorts/quick", "cohorts/quick"],
+    ] {
+        let (_, stderr) = bench.expect(0, arguments);
+        assert!(
+            stderr.contains("warning: ") && stderr.contains(&name),
+            "{arguments:?}: {stderr}"
+        );
+    }
+    let (_, stderr) = bench.expect(4, &["check", "cohorts/quick", "--max-regret", "9"]);
+    assert!(stderr.contains(&name), "{stderr}");
+    fs_err::write(&path, &before).unwrap();
+    bench.expect(0, &verify);
+    // Profiles come and go as logs do.
+    fs_err::remove_file(&path).unwrap();
+    bench.expect(0, &verify);
+}
+
 #[test]
 fn a_measured_cohort_is_explained_and_compared() {
     let bench = Bench::quick();

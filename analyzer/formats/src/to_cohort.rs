@@ -189,6 +189,7 @@ fn records(row: &Row, device: &str, larger_is_better: bool) -> Vec<RecordKind> {
         run_ms: 0,
         waited_ms: 0,
         recovered: false,
+        profile_sha256: None,
     };
     let units = BTreeMap::new();
     let (how, reason) = match &row.found {

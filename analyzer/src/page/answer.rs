@@ -10,7 +10,7 @@ use super::html::Input;
 use super::models::table;
 use crate::analysis::{Analysis, CaseRow, Winner, WorkloadRow};
 use crate::format::{UNDEFINED, counted, or_dash, percent, significant};
-use crate::report::{Form, chosen_by, headline, limit_lines, limit_table, verdict};
+use crate::report::{Form, chosen_by, headline, limit_lines, limit_table, undecided, verdict};
 
 /// Beyond so many characters a line is folded.
 const LONG: usize = 320;
@@ -29,10 +29,13 @@ pub(crate) fn answer(out: &mut String, input: &Input<'_>, workload: &WorkloadRow
         .as_ref()
         .and_then(|winner| Some((winner, workload.case(&winner.case)?)));
     let Some((winner, case)) = decided else {
-        out.push_str(
-            "<p class=\"headline\">No plan can be recommended: no case has a correct result that can be compared. \
-             <a href=\"#rejected\">See what failed.</a></p>",
-        );
+        let (headline, left) = undecided(&analysis.setup, workload);
+        let mut lines = vec![text(headline)];
+        lines.extend(left.map(|line| text(&line)));
+        if workload.has_failures() {
+            lines.push("<a href=\"#rejected\">See what failed.</a>".to_owned());
+        }
+        let _ = write!(out, "<p class=\"headline\">{}</p>", lines.join(" "));
         return;
     };
     let form = Form {

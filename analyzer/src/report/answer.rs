@@ -179,6 +179,25 @@ fn control_lacks(setup: &Setup, workload: &WorkloadRow) -> Option<String> {
     ))
 }
 
+/// Why no plan can be recommended; and how much is left to measure, if anything is. Shared by report and page.
+pub(crate) fn undecided(setup: &Setup, workload: &WorkloadRow) -> (&'static str, Option<String>) {
+    let open = |case: &&CaseRow| matches!(case.outcome, Outcome::Unfinished | Outcome::Waiting | Outcome::Lost);
+    let (open, all) = (workload.cases.iter().filter(open).count(), workload.cases.len());
+    let left = (open > 0 && setup.imported.is_none()).then(|| {
+        let of = if open == all {
+            "all".to_owned()
+        } else {
+            open.to_string()
+        };
+        format!(
+            "Not run to the end yet: {of} of {}; `layout-sweep run COHORT` goes on.",
+            counted(all, "case")
+        )
+    });
+    let why = "No plan can be recommended: no case has a correct result that can be compared.";
+    (why, left)
+}
+
 /// The section that answers.
 pub(crate) fn answer(out: &mut String, analysis: &Analysis, workload: &WorkloadRow) {
     let Some((winner, case)) = workload
@@ -186,11 +205,13 @@ pub(crate) fn answer(out: &mut String, analysis: &Analysis, workload: &WorkloadR
         .as_ref()
         .and_then(|winner| Some((winner, workload.case(&winner.case)?)))
     else {
-        let _ = writeln!(
-            out,
-            "**No plan can be recommended: no case has a correct result that can be compared.** See \
-             [what failed](#rejected-and-failed).\n"
-        );
+        let (headline, left) = undecided(&analysis.setup, workload);
+        let mut lines = vec![format!("**{headline}**")];
+        lines.extend(left);
+        if workload.has_failures() {
+            lines.push("See [what failed](#rejected-and-failed).".to_owned());
+        }
+        let _ = writeln!(out, "{}\n", lines.join(" "));
         return;
     };
     let form = Form {

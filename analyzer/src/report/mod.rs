@@ -19,7 +19,7 @@ pub use files::{schema, write, write_with};
 pub use markdown::markdown;
 pub use summary::summary;
 
-pub(crate) use answer::{chosen_by, role, verdict};
+pub(crate) use answer::{chosen_by, role, undecided, verdict};
 pub(crate) use fronts::front_lines;
 pub(crate) use headline::{Form, headline};
 pub(crate) use limits::{limit_lines, limit_table};

@@ -209,6 +209,7 @@ impl Fixture {
                 run_ms: 1,
                 waited_ms: 0,
                 recovered: false,
+                profile_sha256: None,
             },
         );
     }

@@ -10,6 +10,7 @@ use crate::digest::sha256_file;
 use crate::error::CohortError;
 use crate::frozen::{Frozen, Snapshot};
 use crate::paths::fresh_key;
+use crate::profiles;
 use crate::record::{BuildOutcome, HARNESS, Record, RecordKind, UnitBuilt};
 use crate::state::{Outcome, State};
 use crate::verify::{Difference, verify_counting};
@@ -17,7 +18,7 @@ use crate::verify::{Difference, verify_counting};
 /// What was checked, and what is not as it should be.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Audit {
-    /// Everything that differs: first files of the cohort, then estimates, then artifacts.
+    /// Everything that differs: first files of the cohort, then estimates, then artifacts, then profiles.
     pub differences: Vec<Difference>,
     /// Additions whose chain was walked.
     pub additions: u64,
@@ -25,6 +26,8 @@ pub struct Audit {
     pub records: u64,
     /// Of these, records of versions that gave no digest to a line: nothing says whether they were edited.
     pub undigested: u64,
+    /// Profiles of which no record holds a digest: nothing says whether they were edited.
+    pub unknown_profiles: u64,
     /// Estimates whose moment was checked.
     pub estimates: u64,
     /// Artifacts that were hashed again.
@@ -36,7 +39,7 @@ pub struct Audit {
 
 /// Checks files against their digests, the chain of additions and that of the records; that every round follows a build of its attempt; that
 /// estimates of moment `plan` stand with the cases and those of moment `build` with the builds, so none can have seen a
-/// result; and hashes every artifact that a build record speaks of and that is there.
+/// result; and hashes every artifact and profile that a record speaks of and that is there.
 ///
 /// # Errors
 ///
@@ -86,11 +89,14 @@ pub fn audit(snapshot: &Snapshot) -> Result<Audit, CohortError> {
             });
         }
     }
+    let profiles = profiles::check(frozen, records)?;
+    differences.extend(profiles.differences);
     Ok(Audit {
         differences,
         additions: frozen.additions().len() as u64,
         records: records.len() as u64,
         undigested,
+        unknown_profiles: profiles.unknown,
         estimates,
         artifacts: hashed,
         gone,

@@ -17,6 +17,7 @@ pub mod grow;
 pub mod layout;
 pub mod manifest;
 pub mod paths;
+pub mod profiles;
 pub mod record;
 pub mod records;
 pub mod shard;
@@ -39,6 +40,7 @@ pub use manifest::{
     ChosenFrom, FileDigest, FrozenCosts, Imported, Manifest, Measure, Origin, RefusedCase, UnitRef, WorkloadEntry,
 };
 pub use paths::{CohortDir, case_folder, fresh_key};
+pub use profiles::edited_profiles;
 pub use record::{BuildOutcome, HARNESS, Record, RecordKind, RunOutcome, UnitBuilt};
 pub use records::{Dropped, RecordWriter, Records, WriterName, read_records};
 pub use shard::{

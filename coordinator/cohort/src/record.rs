@@ -124,6 +124,10 @@ pub enum RecordKind {
         /// Whether a later coordinator took this from the log: the one that ran it died before it could write the record.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         recovered: bool,
+        /// SHA-256 of the profile that lay beside the case when it had ended; `None` where none did, or none is kept, and in
+        /// records of earlier versions.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        profile_sha256: Option<String>,
     },
     /// Somebody consented to a difference between the machine and the frozen one. Belongs to no case: its case is empty
     /// and its attempt 0.

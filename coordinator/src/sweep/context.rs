@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use cohort::{
-    Case, Claim, CohortDir, Frozen, HARNESS, Manifest, ShardId, UnitRef, WorkloadEntry, fresh_key, was_taken_over,
+    Case, Claim, CohortDir, CohortError, Frozen, HARNESS, Manifest, ShardId, UnitRef, WorkloadEntry, fresh_key,
+    sha256_file, was_taken_over,
 };
 use target_api::{Built, Configured, Exclusive, LockHolder, Pairing};
 
@@ -236,6 +237,15 @@ impl<'f> Context<'f> {
     /// Whether logs and commands of all cases are kept.
     pub(crate) fn keeps_all(&self) -> bool {
         self.manifest().cases <= KEEP_ALL
+    }
+
+    /// SHA-256 of the profile beside a case, where one lies and such files are kept.
+    pub(super) fn profile_sha256(&self, case: &str) -> Result<Option<String>, CohortError> {
+        let path = self.dir().case_profile(case);
+        if self.keeps_all() && path.is_file() {
+            return Ok(Some(sha256_file(&path)?.0));
+        }
+        Ok(None)
     }
 
     /// An error when somebody else has taken the shard that is worked on.

@@ -47,6 +47,7 @@ pub(super) fn outcomes(
             run_ms: 0,
             waited_ms: 0,
             recovered: false,
+            profile_sha256: None,
         };
         outcomes.push((case.case.name.clone(), case.attempt(), kind));
     }

@@ -81,6 +81,7 @@ pub(super) async fn recover(
             run_ms: ran.run_ms,
             waited_ms: ran.waited_ms,
             recovered: true,
+            profile_sha256: context.profile_sha256(case)?,
         };
         log.append(case, visit.attempt, kind)?;
         reporter.tell(&Event::Recovered { case, round });
@@ -171,7 +172,7 @@ async fn noted(
     };
     let EndNote { token, ended, sha256 } = note;
     if command != CommandFile::new(side, artifacts, token, turn, &command.run)
-        || guard::digests(&place.results(&round.inspect)).ok() != Some(sha256)
+        || guard::digests(&side.results(round)).ok() != Some(sha256)
         || ended.exit_code != Some(0)
     {
         return Ok(None);

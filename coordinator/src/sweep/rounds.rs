@@ -277,6 +277,7 @@ impl<'r> Worker<'_, 'r, '_> {
             run_ms: ran.run_ms,
             waited_ms: ran.waited_ms,
             recovered: false,
+            profile_sha256: context.profile_sha256(name)?,
         };
         desk.log.borrow_mut().append(name, visit.attempt, kind)?;
         Ok(Some(outcome))

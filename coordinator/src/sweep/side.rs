@@ -3,7 +3,7 @@
 //! `target_api::round` says what happens in which order.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use cohort::{Case, RunOutcome, mark_script};
@@ -90,13 +90,28 @@ impl<'a> Side<'a> {
         Ok(NoteRequest {
             path: self.place.note.clone(),
             token,
-            files: self.place.results(&round.inspect),
+            files: self.results(round),
         })
+    }
+
+    /// The files that a result is read from, and the profile that the run leaves beside its case; one that a report makes after
+    /// the run is made again with the result.
+    pub(super) fn results(&self, round: &Round) -> BTreeMap<String, PathBuf> {
+        let mut files = self.place.results(&round.inspect);
+        let profile = self.context.dir().case_profile(&self.case.name);
+        let reported = round
+            .reports
+            .iter()
+            .any(|report| profile.file_stem() == Some(report.name.as_ref()));
+        if self.context.keeps_all() && profile.starts_with(&self.place.folder) && !reported {
+            files.insert("profile".to_owned(), profile);
+        }
+        files
     }
 
     /// Digests of what a command left in its place, by names.
     pub(super) fn left(&self, round: &Round) -> std::io::Result<BTreeMap<String, String>> {
-        let mut files = self.place.results(&round.inspect);
+        let mut files = self.results(round);
         files.insert("command".to_owned(), self.place.command.clone());
         digests(&files)
     }

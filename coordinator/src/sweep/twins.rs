@@ -143,6 +143,7 @@ fn rejected(case: &CaseState<'_>, other: &str) -> Twin {
             run_ms: 0,
             waited_ms: 0,
             recovered: false,
+            profile_sha256: None,
         },
     }
 }

@@ -244,6 +244,7 @@ impl<'a> Fold<'a> {
                 run_ms,
                 waited_ms,
                 recovered,
+                profile_sha256: _,
             } => {
                 self.see_round(record, *round, wanted)?;
                 if self.open.get(round).is_some_and(|began| began.writer == record.writer) {

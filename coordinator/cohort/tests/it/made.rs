@@ -259,6 +259,7 @@ pub(crate) fn run(round: u32, outcome: RunOutcome) -> RecordKind {
         run_ms: 5,
         waited_ms: 0,
         recovered: false,
+        profile_sha256: None,
     }
 }
 

@@ -9,6 +9,7 @@ mod growing;
 mod killed;
 mod made;
 mod parts;
+mod profiles;
 mod properties;
 mod recording;
 mod scale;
