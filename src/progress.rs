@@ -126,6 +126,10 @@ impl Display {
                     round + 1
                 ));
             }
+            Event::Doubted { case, round, why } => self.say(&format!(
+                "{case}: round {} had ended before the kill, but is not taken from its log: {why}; it is measured again",
+                round + 1
+            )),
             Event::Missing { case, what } => self.say(&format!("missing: `{case}` counts without {what}")),
             Event::Grown { reason } => self.say(reason),
             Event::Note { text } => self.say(text),

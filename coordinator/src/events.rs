@@ -108,6 +108,15 @@ pub enum Event<'a> {
         /// Which, from 0.
         round: u32,
     },
+    /// The end of a round of a coordinator that died was noted, but it is measured again.
+    Doubted {
+        /// The case.
+        case: &'a str,
+        /// Which, from 0.
+        round: u32,
+        /// Which file does not fit, and in what.
+        why: &'a str,
+    },
     /// The cohort grew.
     Grown {
         /// Why, in words and numbers.

@@ -11,6 +11,7 @@ use cohort::{RecordKind, RunOutcome, ShardId, case_folder};
 use common::scripted::Scene;
 use common::stand_in::{assert_gone, name, running, signal, start, start_on_shard};
 use common::within;
+use coordinator::Event;
 use coordinator::sweep::hand_out;
 use rustix::process::Signal;
 use target_api::{Exclusive, Of};
@@ -102,12 +103,23 @@ fn cut(path: &Path) {
     std::fs::write(path, &text[..text.len() / 2]).unwrap();
 }
 
-/// Does each of these to the `saved` cohort and goes on: everything is measured, nothing taken.
-fn nothing_is_taken(scene: &Scene, saved: &Path, tampers: &[(&str, &dyn Fn())]) {
-    for (what, tamper) in tampers {
+/// Does each of these to the `saved` cohort and goes on: everything is measured, nothing taken, and it is told why; nothing
+/// is where the reason is empty.
+fn nothing_is_taken(scene: &Scene, saved: &Path, tampers: &[(&str, &str, &dyn Fn())]) {
+    for (what, reason, tamper) in tampers {
         copy(saved, &scene.cohort());
         tamper();
-        let summary = scene.run();
+        let mut told = Vec::new();
+        let summary = scene.run_telling(|event| {
+            if let Event::Doubted { case, why, .. } = event {
+                told.push(format!("{case}: {why}"));
+            }
+        });
+        assert_eq!(told.len(), usize::from(!reason.is_empty()), "{what}: {told:?}");
+        assert!(
+            told.iter().all(|one| one.starts_with("a: ") && one.contains(reason)),
+            "{what}: {told:?}"
+        );
         assert_eq!((summary.rounds_recovered, summary.counts.correct), (0, 2), "{what}");
         assert_eq!(scene.rounds(), whole(), "{what}");
         scene.assert_clean();
@@ -134,7 +146,7 @@ fn a_machine_of_another_class_takes_nothing_from_the_log() {
 
 #[test]
 fn what_ended_well_is_not_measured_twice_and_what_is_in_doubt_is() {
-    let scene = killed_after_the_end(&format!("VALUE=50; {SLEEPS_TWICE}"));
+    let scene = killed_after_the_end(&format!("VALUE=50; echo spans > profile.json; {SLEEPS_TWICE}"));
     let (cohort, saved) = (scene.cohort(), scene.cohort().with_file_name("saved"));
     copy(&cohort, &saved);
     let before = scene.target.total();
@@ -147,30 +159,49 @@ fn what_ended_well_is_not_measured_twice_and_what_is_in_doubt_is() {
         .into_iter()
         .filter(|record| matches!(record.kind, RecordKind::Run { recovered: true, .. }))
         .collect();
-    let RecordKind::Run { run_ms, .. } = recovered[0].kind else {
+    let RecordKind::Run {
+        run_ms, profile_sha256, ..
+    } = &recovered[0].kind
+    else {
         panic!()
     };
+    assert_eq!(*profile_sha256, Some(cohort::sha256_hex(b"spans\n")));
     assert!(
-        recovered.len() == 1 && recovered[0].case == "a" && run_ms >= 400,
+        recovered.len() == 1 && recovered[0].case == "a" && *run_ms >= 400,
         "{recovered:?}"
     );
     scene.assert_clean();
 
     let dir = scene.dir();
-    let (log, command) = (dir.case_run_log("a"), dir.case_command("a"));
+    let (log, command, profile) = (dir.case_run_log("a"), dir.case_command("a"), dir.case_profile("a"));
     let running = dir.case_dirs().join(".running");
     let (note, stderr) = (running.join("0.ended.json"), running.join("0.stderr"));
-    let tampers: [(&str, &dyn Fn()); 10] = [
-        ("a partial log", &|| cut(&log)),
-        ("other errors", &|| std::fs::write(&stderr, "something\n").unwrap()),
-        ("another log", &|| edit(&log, "case ", "case 1")),
-        ("no note", &|| std::fs::remove_file(&note).unwrap()),
-        ("half a note", &|| cut(&note)),
-        ("half a command", &|| cut(&command)),
-        ("another plan", &|| edit(&command, "VALUE=50", "VALUE=51")),
-        ("another round", &|| edit(&command, "\"round\": ", "\"round\": 1")),
-        ("another artifact", &|| edit(&command, "\"plan\": \"", "\"plan\": \"0")),
-        ("a failing end", &|| edit(&note, "\"exit_code\":0", "\"exit_code\":1")),
+    let tampers: [(&str, &str, &dyn Fn()); 11] = [
+        ("a partial log", "run.log` was changed after its end", &|| cut(&log)),
+        ("other errors", "0.stderr` was changed after its end", &|| {
+            std::fs::write(&stderr, "something\n").unwrap();
+        }),
+        ("another log", "run.log` was changed after its end", &|| {
+            edit(&log, "case ", "case 1");
+        }),
+        ("another profile", "profile.json` was changed after its end", &|| {
+            edit(&profile, "spans", "others");
+        }),
+        ("no note", "", &|| std::fs::remove_file(&note).unwrap()),
+        ("half a note", "0.ended.json` is gone or damaged", &|| cut(&note)),
+        ("half a command", "command.json` is gone or damaged", &|| cut(&command)),
+        ("another plan", "its `plan` differs", &|| {
+            edit(&command, "VALUE=50", "VALUE=51");
+        }),
+        ("another round", "its `round` differs", &|| {
+            edit(&command, "\"round\": ", "\"round\": 1");
+        }),
+        ("another artifact", "command.json` is not that of this round", &|| {
+            edit(&command, "\"plan\": \"", "\"plan\": \"0");
+        }),
+        ("a failing end", "0.ended.json` does not tell of a good end", &|| {
+            edit(&note, "\"exit_code\":0", "\"exit_code\":1");
+        }),
     ];
     nothing_is_taken(&scene, &saved, &tampers);
 }
@@ -224,7 +255,11 @@ fn case_and_control_in_turn_are_taken_as_a_whole() {
     assert_eq!(samples, [case, control, control, case]);
     assert!(run_ms >= 800, "the time of all its commands: {run_ms}");
     scene.assert_clean();
+    nothing_of_turns_is_taken(&scene, &saved);
+}
 
+/// Each file that a round of case and control in turn is taken from, changed in some way.
+fn nothing_of_turns_is_taken(scene: &Scene, saved: &Path) {
     let dir = scene.dir();
     let running = dir.case_dirs().join(".running");
     let (log, command) = (dir.case_run_log("a"), dir.case_command("a"));
@@ -240,39 +275,73 @@ fn case_and_control_in_turn_are_taken_as_a_whole() {
     };
     let own = |lines: &[&str]| -> Vec<String> { lines.iter().map(|&line| line.to_owned()).collect() };
     nothing_is_taken(
-        &scene,
-        &saved,
+        scene,
+        saved,
         &[
-            ("a partial log", &|| cut(&log)),
-            ("a partial log of the control", &|| cut(&other_log)),
-            ("another log", &|| edit(&log, "case ", "case 1")),
-            ("another log of the control", &|| edit(&other_log, "case ", "case 1")),
-            ("other errors", &|| std::fs::write(&stderr, "x").unwrap()),
-            ("other errors of the control", &|| {
+            ("a partial log", "run.log` was changed after its end", &|| cut(&log)),
+            ("a partial log of the control", "control/run.log` was changed", &|| {
+                cut(&other_log);
+            }),
+            ("another log", "run.log` was changed after its end", &|| {
+                edit(&log, "case ", "case 1");
+            }),
+            ("another log of the control", "control/run.log` was changed", &|| {
+                edit(&other_log, "case ", "case 1");
+            }),
+            ("other errors", "0.stderr` was changed after its end", &|| {
+                std::fs::write(&stderr, "x").unwrap();
+            }),
+            ("other errors of the control", "0.control` was changed", &|| {
                 std::fs::write(&other_stderr, "x").unwrap();
             }),
-            ("no note", &|| std::fs::remove_file(&note).unwrap()),
-            ("half a note", &|| cut(&note)),
-            ("a failing end", &|| edit(&note, "\"exit_code\":0", "\"exit_code\":1")),
-            ("half a command", &|| cut(&command)),
-            ("half a command of the control", &|| cut(&other_command)),
-            ("another plan", &|| edit(&command, "VALUE=50", "VALUE=51")),
-            ("another plan of the control", &|| {
-                edit(&other_command, "VALUE=100", "VALUE=101");
+            ("no note", "", &|| std::fs::remove_file(&note).unwrap()),
+            ("half a note", "0.ended.json` is gone or damaged", &|| cut(&note)),
+            ("a failing end", "0.ended.json` does not tell of a good end", &|| {
+                edit(&note, "\"exit_code\":0", "\"exit_code\":1");
             }),
-            ("another round", &|| edit(&command, "\"round\": ", "\"round\": 1")),
-            ("another turn", &|| edit(&command, "\"pair\": 1", "\"pair\": 0")),
-            ("another artifact", &|| {
+            ("half a command", "command.json` is gone or damaged", &|| cut(&command)),
+            (
+                "half a command of the control",
+                "control/command.json` was changed",
+                &|| cut(&other_command),
+            ),
+            ("another plan", "its `plan` differs", &|| {
+                edit(&command, "VALUE=50", "VALUE=51");
+            }),
+            (
+                "another plan of the control",
+                "control/command.json` was changed",
+                &|| {
+                    edit(&other_command, "VALUE=100", "VALUE=101");
+                },
+            ),
+            ("another round", "its `round` differs", &|| {
+                edit(&command, "\"round\": ", "\"round\": 1");
+            }),
+            ("another turn", "its `turn` differs", &|| {
+                edit(&command, "\"pair\": 1", "\"pair\": 0");
+            }),
+            ("another artifact", "command.json` is not that of this round", &|| {
                 edit(&command, "\"control.plan\": \"", "\"control.plan\": \"0");
             }),
-            ("no earlier commands", &|| std::fs::remove_file(&earlier).unwrap()),
-            ("half of them", &|| cut(&earlier)),
-            ("one of them with another number", &|| edit(&earlier, "10000", "10001")),
-            ("one of them missing", &|| lines(&|lines| own(&lines[1..]))),
-            ("one of them twice", &|| {
+            ("no earlier commands", "0.earlier.jsonl` is gone or damaged", &|| {
+                std::fs::remove_file(&earlier).unwrap();
+            }),
+            ("half of them", "0.earlier.jsonl` is gone or damaged", &|| cut(&earlier)),
+            (
+                "one of them with another number",
+                "0.earlier.jsonl` was changed",
+                &|| edit(&earlier, "10000", "10001"),
+            ),
+            ("one of them missing", "does not tell of each command", &|| {
+                lines(&|lines| own(&lines[1..]));
+            }),
+            ("one of them twice", "does not tell of each command", &|| {
                 lines(&|lines| own(&[lines[0], lines[0], lines[2]]));
             }),
-            ("one too many", &|| lines(&|lines| own(&[lines, &lines[2..]].concat()))),
+            ("one too many", "does not tell of each command", &|| {
+                lines(&|lines| own(&[lines, &lines[2..]].concat()));
+            }),
         ],
     );
 }

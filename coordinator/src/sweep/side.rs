@@ -109,11 +109,16 @@ impl<'a> Side<'a> {
         files
     }
 
-    /// Digests of what a command left in its place, by names.
-    pub(super) fn left(&self, round: &Round) -> std::io::Result<BTreeMap<String, String>> {
+    /// All files that a command leaves in its place, by names.
+    pub(super) fn leaves(&self, round: &Round) -> BTreeMap<String, PathBuf> {
         let mut files = self.results(round);
         files.insert("command".to_owned(), self.place.command.clone());
-        digests(&files)
+        files
+    }
+
+    /// Digests of what a command left in its place, by names.
+    pub(super) fn left(&self, round: &Round) -> std::io::Result<BTreeMap<String, String>> {
+        digests(&self.leaves(round))
     }
 
     /// Does it; the guard notes a good end where `note` says. `None` when it was interrupted.
