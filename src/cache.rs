@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use clap::Args;
 use coordinator::{BuildCache, CacheError, ExitCode};
+use planner::counted;
 
 use crate::failure::Failure;
 use crate::output::{Format, print, print_json, table};
@@ -60,8 +61,8 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
                 n => format!("; {n} in use stayed"),
             };
             print(&format!(
-                "{} builds removed, {}{in_use}",
-                pruned.entries,
+                "{} removed, {}{in_use}",
+                counted(pruned.entries, "build"),
                 size(pruned.bytes)
             ));
         }
@@ -88,8 +89,8 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
     }
     let bytes = entries.iter().map(|entry| entry.bytes).sum();
     print(&format!(
-        "{} builds, {}, in `{}`",
-        entries.len(),
+        "{}, {}, in `{}`",
+        counted(entries.len(), "build"),
         size(bytes),
         cache.folder().display()
     ));

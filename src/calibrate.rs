@@ -10,6 +10,7 @@ use analyzer::calibration::{OfCohort, of_cohort};
 use calibrate::{Calibration, Database, FitOptions, Verdict, fit, headline, overlap, verdict};
 use clap::Args;
 use coordinator::ExitCode;
+use planner::counted;
 
 use crate::costs::{Costs, CostsFile};
 use crate::failure::Failure;
@@ -150,7 +151,9 @@ fn apart(fitted: &mut Inputs, held_out: &Inputs, without_shared: bool) -> Result
     let samples = fitted.database.without(&both.keys);
     let keys = both.keys.len();
     Ok(Some(format!(
-        "{keys} keys ({samples} samples) were measured on both sides: the fit did not see them"
+        "measured on both sides: {} ({}); the fit did not see them",
+        counted(keys, "key"),
+        counted(samples, "sample")
     )))
 }
 

@@ -6,6 +6,7 @@ use analyzer::compare::{CompareError, Comparison, compare};
 use analyzer::compared;
 use clap::Args;
 use coordinator::ExitCode;
+use planner::{counted, grouped};
 
 use crate::explain::{Form, print_csv, unreadable};
 use crate::failure::Failure;
@@ -56,8 +57,8 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
     show(&found, arguments.format)?;
     if found.judges_nothing() {
         narrate(&format!(
-            "error: none of {} cases can be judged: the gate is not met",
-            found.cases.len()
+            "error: none of {} can be judged: the gate is not met",
+            counted(found.cases.len(), "case")
         ));
         return Ok(ExitCode::Gate);
     }
@@ -66,8 +67,9 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::Done);
     }
     narrate(&format!(
-        "error: {exceeding} of {} cases do not pass the gate",
-        found.cases.len()
+        "error: {} of {} do not pass the gate",
+        grouped(exceeding),
+        counted(found.cases.len(), "case")
     ));
     Ok(ExitCode::Gate)
 }

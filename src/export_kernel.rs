@@ -6,6 +6,7 @@ use analyzer::analysis::{CaseRow, WorkloadRow};
 use cohort::digest::unit_digest;
 use cohort::{Case, Snapshot};
 use coordinator::ExitCode;
+use planner::counted;
 use target_api::SourceFile;
 
 use crate::failure::Failure;
@@ -93,9 +94,9 @@ fn about(snapshot: &Snapshot, case: &Case, workload: &WorkloadRow, row: Option<&
 /// What was measured of a case; none when there is no correct result.
 fn figures(row: &CaseRow, workload: &WorkloadRow, unit: &str) -> Option<String> {
     let mut parts = vec![format!(
-        "measured there: median {} {unit} of {} pairs",
+        "measured there: median {} {unit} of {}",
         row.value?.round(),
-        row.pairs
+        counted(row.pairs, "pair")
     )];
     if let (Some(ratio), true) = (&row.ratio, workload.has_control) {
         parts.push(format!("{:.4} of the control `{}`", ratio.median, workload.control));

@@ -8,6 +8,7 @@ use cohort::digest::tree_digest;
 use cohort::{CohortDir, Imported, sha256_hex};
 use coordinator::ExitCode;
 use formats::{Column, Contents, FORMATS, Format, Found, ImportError, Origin, Part, Source, Table};
+use planner::{counted, grouped};
 
 use crate::failure::Failure;
 use crate::output::{narrate, print};
@@ -117,13 +118,13 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
 }
 
 /// A source, its digest, and what had to be left out of it.
-struct Loaded {
-    source: Source,
-    sha256: String,
-    notes: Vec<String>,
+pub(crate) struct Loaded {
+    pub(crate) source: Source,
+    pub(crate) sha256: String,
+    pub(crate) notes: Vec<String>,
 }
 
-fn load(path: &Path) -> Result<Loaded, Failure> {
+pub(crate) fn load(path: &Path) -> Result<Loaded, Failure> {
     let unreadable = |error| Failure::because(ExitCode::Usage, "the source can't be read", error);
     let folder = fs_err::metadata(path).map_err(unreadable)?.is_dir();
     // A trailing slash or `.` names a folder, too.
@@ -164,7 +165,7 @@ fn load(path: &Path) -> Result<Loaded, Failure> {
     Ok(Loaded { source, sha256, notes })
 }
 
-fn refused(error: ImportError) -> Failure {
+pub(crate) fn refused(error: ImportError) -> Failure {
     let help = error.help();
     let failure = Failure::because(ExitCode::Usage, "the source can't be imported", error);
     match help {
@@ -254,13 +255,17 @@ fn freeze(
         }
     }
     let measured = table.rows.len() as u64 - failures.values().sum::<u64>();
-    let failures = failures.iter().map(|(word, count)| format!(", {count} {word}"));
+    let failures = failures
+        .iter()
+        .map(|(word, count)| format!(", {} {word}", grouped(count)));
     print(&format!(
-        "`{}`: {} configurations of `{}` ({}): {measured} measured by others with {samples} samples of {}{}{}",
+        "`{}`: {} of `{}` ({}): {} measured by others with {} of {}{}{}",
         frozen.dir().path().display(),
-        table.rows.len(),
+        counted(table.rows.len(), "configuration"),
         source.name,
         format.name,
+        grouped(measured),
+        counted(samples, "sample"),
         table.described(" in ", ""),
         failures.collect::<String>(),
         if table.larger_is_better {

@@ -4,18 +4,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use calibrate::import::{ImportOptions, read};
-use calibrate::{Database, SampleSource};
-use cohort::sha256_hex;
+use calibrate::{CalibrateError, Database, SampleSource};
 use coordinator::ExitCode;
 use formats::{Column, Role};
 use planner::costs::CostTable;
-use target_api::{Clock, KernelSample};
+use planner::{counted, grouped};
+use target_api::KernelSample;
 
 use crate::calibrate::inputs::default_table;
 use crate::calibrate::refused;
 use crate::failure::Failure;
-use crate::import::Arguments;
-use crate::output::{counted, narrate, print};
+use crate::import::{Arguments, load};
+use crate::output::{narrate, print};
 use crate::registry::{self, TARGETS};
 
 /// Reads a table of kernel samples and adds it to the database at `path`, which is made if it is not there.
@@ -28,30 +28,30 @@ pub(crate) fn execute(arguments: &Arguments, path: &Path, columns: &[Column]) ->
             names.join(", ")
         )));
     }
-    let unit = arguments
-        .unit
-        .clone()
-        .ok_or_else(|| Failure::usage("kernel samples have a unit: expected `--unit cycles`, `--unit ns`, ..."))?;
     if let Some(other) = columns.iter().find(|column| column.role != Role::Ignore) {
         return Err(Failure::usage(format!(
             "`--column {}`: columns of kernel samples are named in the file; only `ignore` is for them",
             other.header
         )));
     }
-    let text = fs_err::read_to_string(&arguments.source)
-        .map_err(|error| Failure::because(ExitCode::Usage, "the source can't be read", error))?;
     let shown = arguments.source.display().to_string();
+    let loaded = load(&arguments.source)?;
+    let (mut file, sha256, mut notes) = (loaded.source, loaded.sha256, loaded.notes);
+    file.name.clone_from(&shown);
     let options = ImportOptions {
-        clock: Clock {
-            name: arguments.clock.clone().unwrap_or_else(|| "imported".to_owned()),
-            unit,
-            hz: None,
-        },
+        clock: arguments.clock.clone().unwrap_or_else(|| "imported".to_owned()),
+        unit: arguments.unit.clone(),
+        hz: None,
         kernel: arguments.kernel.clone(),
         ignore: columns.iter().map(|column| column.header.clone()).collect(),
     };
-    let profile = read(&shown, &text, &options).map_err(refused)?;
-    let sha256 = sha256_hex(text.as_bytes());
+    let profile = read(&file, &options, &mut notes).map_err(|error| match error {
+        CalibrateError::NoTable(error) => crate::import::refused(error),
+        error => Failure::because(ExitCode::Usage, "the source can't be imported", error),
+    })?;
+    for note in &notes {
+        narrate(&format!("note: {note}"));
+    }
     let source = SampleSource {
         path: shown,
         build: arguments.build_id.clone().unwrap_or_else(|| sha256.clone()),
@@ -77,7 +77,7 @@ pub(crate) fn execute(arguments: &Arguments, path: &Path, columns: &[Column]) ->
             narrate(&line);
         }
     }
-    let keys = match database.keys.len() as u64 {
+    let keys = match database.keys.len() {
         0 => "no key".to_owned(),
         keys => format!("{} of {}", counted(keys, "key"), database.kernels().join(", ")),
     };
@@ -86,7 +86,7 @@ pub(crate) fn execute(arguments: &Arguments, path: &Path, columns: &[Column]) ->
         path.display(),
         counted(gathered.counted, "sample"),
         arguments.source.display(),
-        gathered.excluded,
+        grouped(gathered.excluded),
     ));
     let whose = if grows {
         "left out, by this and earlier imports"
@@ -94,7 +94,7 @@ pub(crate) fn execute(arguments: &Arguments, path: &Path, columns: &[Column]) ->
         "left out"
     };
     for (why, samples) in &database.excluded {
-        print(&format!("{whose}: {} {why}", counted(*samples, "sample")));
+        print(&format!("{whose}: {} {why}", counted(samples, "sample")));
     }
     print(&format!("next: layout-sweep calibrate --fit '{}'", path.display()));
     Ok(ExitCode::Done)

@@ -5,6 +5,7 @@ use std::process;
 
 use clap::ValueEnum;
 use coordinator::ExitCode;
+use planner::grouped;
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -52,18 +53,12 @@ pub(crate) fn narrate(text: &str) {
     let _ = writeln!(stderr().lock(), "{text}");
 }
 
-/// `1 case`, `2 cases`: a number with its word.
-pub(crate) fn counted(number: u64, word: &str) -> String {
-    let s = if number == 1 { "" } else { "s" };
-    format!("{number} {word}{s}")
-}
-
 /// The first few of several names, and how many more there are.
 pub(crate) fn some_of(names: &[&str]) -> String {
     const SHOWN: usize = 5;
     let mut text = names[..names.len().min(SHOWN)].join(", ");
     if names.len() > SHOWN {
-        text = format!("{text} and {} more", names.len() - SHOWN);
+        text = format!("{text} and {} more", grouped(names.len() - SHOWN));
     }
     text
 }

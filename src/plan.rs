@@ -5,13 +5,13 @@ use std::path::PathBuf;
 
 use clap::Args;
 use coordinator::ExitCode;
-use planner::Plan;
 use planner::select::{Refused, Selection};
+use planner::{Plan, counted};
 use serde::Serialize;
 
 use crate::costs::CostsFile;
 use crate::failure::Failure;
-use crate::output::{Format, counted, print, print_json, table};
+use crate::output::{Format, print, print_json, table};
 use crate::planning::Planning;
 use crate::{select, why};
 

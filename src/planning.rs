@@ -8,6 +8,7 @@ use coordinator::tools::ToolError;
 use coordinator::{ExitCode, Launcher, Measuring, measure_machine};
 use planner::definition::{Definition, Source};
 use planner::select::{Chosen, SelectedWorkload, Selection, select};
+use planner::{counted, grouped};
 use target_api::{Configured, Machine, Options, Pairing, Program, SourcePattern, Target};
 
 use crate::costs::Costs;
@@ -188,9 +189,10 @@ impl Planning {
                 format!("`{}`: `{key}`: ", self.definition.place_of(key))
             });
             notes.push(format!(
-                "estimate `{}` has no value for {number} of {} cases, which are kept without it; of `{first}`: {place}{why}",
+                "estimate `{}` has no value for {} of {}, which are kept without it; of `{first}`: {place}{why}",
                 model.name(),
-                selected.cases.len()
+                grouped(number),
+                counted(selected.cases.len(), "case")
             ));
         }
         notes

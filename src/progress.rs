@@ -7,8 +7,9 @@ use cohort::{BuildOutcome, Difference, RunOutcome};
 use coordinator::lock::Holder;
 use coordinator::{Event, Progress};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use planner::{counted, grouped};
 
-use crate::output::{counted, narrate};
+use crate::output::narrate;
 
 /// Without a terminal a line about progress is written this often at most.
 const LINE_EVERY: Duration = Duration::from_secs(10);
@@ -245,7 +246,7 @@ fn waits_for(holder: Option<&Holder>) -> String {
 /// Artifacts of finished cases that are gone, as `run` and `verify` say it.
 pub(crate) fn lacking(first: &std::path::Path, number: usize) -> String {
     let more = if number > 1 {
-        format!(" and {} more", number - 1)
+        format!(" and {} more", grouped(number - 1))
     } else {
         String::new()
     };

@@ -6,11 +6,12 @@ use clap::Args;
 use cohort::{CohortDir, Counts, ShardId};
 use coordinator::ExitCode;
 use coordinator::sweep::open_for;
+use planner::{counted, grouped};
 use serde::Serialize;
 
 use crate::failure::Failure;
 use crate::freeze::unreadable;
-use crate::output::{Format, counted, print, print_json};
+use crate::output::{Format, print, print_json};
 use crate::running::{self, Options};
 
 /// Arguments of `run`.
@@ -70,10 +71,10 @@ pub(crate) fn execute(arguments: &Arguments) -> Result<ExitCode, Failure> {
     }
     print(&format!(
         "{} of {} correct, {} rejected, {} failed; {} measured now",
-        counts.correct,
+        grouped(counts.correct),
         counted(counts.total(), "case"),
-        counts.rejected,
-        counts.failed(),
+        grouped(counts.rejected),
+        grouped(counts.failed()),
         counted(summary.rounds_done, "round")
     ));
     Ok(summary.exit_code())

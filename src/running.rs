@@ -8,13 +8,14 @@ use cohort::{Difference, Frozen, ShardId};
 use coordinator::slurm::{Builds, Settings};
 use coordinator::sweep::Retry;
 use coordinator::{ExitCode, RunOptions, RunSummary};
+use planner::counted;
 use planner::definition::{Definition, ExecutorKind, TimeLimit};
 use planner::select::Selection;
 use target_api::{Exclusive, Machine};
 
 use crate::crossing;
 use crate::failure::Failure;
-use crate::output::{counted, narrate, some_of};
+use crate::output::{narrate, some_of};
 use crate::planning::{self, Planning};
 use crate::progress::{Display, shell_word};
 use crate::values::{at_least, time};

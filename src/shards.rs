@@ -7,11 +7,12 @@ use clap::Args;
 use cohort::{Held, ShardId};
 use coordinator::ExitCode;
 use coordinator::sweep::ShardStatus;
+use planner::counted;
 use serde::Serialize;
 
 use crate::failure::Failure;
 use crate::freeze::open;
-use crate::output::{Format, counted, print, print_json, table};
+use crate::output::{Format, print, print_json, table};
 use crate::progress::{Display, shell_word};
 use crate::values::{at_least, time};
 

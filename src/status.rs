@@ -8,9 +8,10 @@ use clap::Args;
 use cohort::{CohortDir, Frozen};
 use coordinator::sweep::locks_of;
 use coordinator::{CohortStatus, ExitCode};
+use planner::{counted, grouped};
 
 use crate::failure::Failure;
-use crate::output::{Format, counted, print, print_json, table};
+use crate::output::{Format, print, print_json, table};
 use crate::planning::Planning;
 use crate::progress::{held_by, minutes};
 use crate::values::at_least;
@@ -78,7 +79,7 @@ fn some(names: &[String]) -> String {
     let mut shown = String::new();
     for (at, name) in names.iter().enumerate() {
         if at > 0 && shown.chars().count() + 2 + name.chars().count() > NAMES {
-            return format!("{shown} and {} more", names.len() - at);
+            return format!("{shown} and {} more", grouped(names.len() - at));
         }
         if at > 0 {
             shown.push_str(", ");
@@ -193,12 +194,15 @@ mod tests {
         for count in [1, 2, 3, 10, 5_000] {
             let names: Vec<String> = (0..count).map(|i| format!("case-{i:05}")).collect();
             let shown = some(&names);
-            assert!(shown.chars().count() <= NAMES + " and 99999 more".len(), "{shown}");
+            assert!(shown.chars().count() <= NAMES + " and 99,999 more".len(), "{shown}");
             let told = shown.matches("case-").count();
-            let more = shown
-                .split(" and ")
-                .nth(1)
-                .map_or(0, |rest| rest.strip_suffix(" more").unwrap().parse::<usize>().unwrap());
+            let more = shown.split(" and ").nth(1).map_or(0, |rest| {
+                rest.strip_suffix(" more")
+                    .unwrap()
+                    .replace(',', "")
+                    .parse::<usize>()
+                    .unwrap()
+            });
             assert_eq!(told + more, count, "{shown}");
         }
     }

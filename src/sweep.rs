@@ -4,13 +4,14 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use coordinator::ExitCode;
+use planner::counted;
 use planner::select::{Refused, Selection};
 use serde::Serialize;
 
 use crate::analyze;
 use crate::failure::Failure;
 use crate::freeze::{Place, find, open_or_freeze};
-use crate::output::{Format, counted, narrate, print, print_json};
+use crate::output::{Format, narrate, print, print_json};
 use crate::place::report_of;
 use crate::planning::Planning;
 use crate::running::{self, Options};

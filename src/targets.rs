@@ -120,6 +120,21 @@ fn attributes(id: &str, arguments: &Arguments) -> Result<(), Failure> {
         })
         .collect();
     print(&table(&["attribute", "values", "default", "what it means"], rows));
+    let others = KINDS
+        .iter()
+        .map(|kind| kind.name)
+        .filter(|name| *name != arguments.workload);
+    let others: Vec<String> = others
+        .filter(|name| named(name).is_ok_and(|workload| configured.space(&workload).is_ok()))
+        .map(|name| format!("`--workload {name}`"))
+        .collect();
+    if !others.is_empty() {
+        print(&format!(
+            "\nThese are plans of `{}`; others: {}.",
+            arguments.workload,
+            others.join(", ")
+        ));
+    }
     Ok(())
 }
 

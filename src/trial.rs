@@ -7,6 +7,7 @@ use clap::{ArgGroup, Args};
 use cohort::{RunOutcome, Snapshot};
 use coordinator::scratch::scratch;
 use coordinator::{ExitCode, RunOptions};
+use planner::counted;
 use planner::select::{Chosen, SelectedWorkload, Selection, assignment_from_toml};
 use serde::Serialize;
 use stats::order::median;
@@ -370,11 +371,16 @@ fn show(trial: &Trial) {
     let measured = if trial.pairs > 0 {
         let ratio = number(trial.ratio_to_control, 3);
         format!(
-            "{}: median of {} pairs {value} {unit}, ratio to the control {ratio} (below 1 is better)",
-            trial.origin, trial.pairs
+            "{}: median of {} {value} {unit}, ratio to the control {ratio} (below 1 is better)",
+            trial.origin,
+            counted(trial.pairs, "pair")
         )
     } else {
-        format!("{}: median of {} calls {value} {unit}", trial.origin, trial.calls)
+        format!(
+            "{}: median of {} {value} {unit}",
+            trial.origin,
+            counted(trial.calls, "call")
+        )
     };
     let rate = if trial.gflops.is_some() {
         let (rate, share) = (number(trial.gflops, 1), number(trial.share_of_peak, 3));

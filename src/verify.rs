@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use cohort::{CohortDir, Difference, Snapshot};
 use coordinator::ExitCode;
+use planner::counted;
 use serde::Serialize;
 
 use crate::failure::Failure;
 use crate::freeze::open;
-use crate::output::{Format, counted, narrate, print, print_json, table};
+use crate::output::{Format, narrate, print, print_json, table};
 use crate::planning::{self, Planning};
 use crate::progress::{lacking, shell_word};
 

@@ -2,7 +2,7 @@
 
 use crate::compare::{CaseChange, Comparison, FEWEST, Verdict};
 use crate::error::AnalyzeError;
-use crate::format::{counted, one_line, or_dash, ratio_with_interval};
+use crate::format::{counted, grouped, one_line, or_dash, ratio_with_interval};
 use crate::tables::{show, table, wrapped};
 
 /// How many cases are listed; all are in JSON and CSV.
@@ -170,7 +170,7 @@ fn few_names(names: &[String]) -> String {
     let some = names.iter().take(NAMED).cloned().collect::<Vec<String>>().join(", ");
     match names.len().saturating_sub(NAMED) {
         0 => some,
-        more => format!("{some} and {more} more"),
+        more => format!("{some} and {} more", grouped(more)),
     }
 }
 

@@ -25,16 +25,17 @@ pub enum ExplainError {
     NoCase {
         /// What was asked for.
         name: String,
-        /// Names that are near it.
+        /// Names that are near it; the first ones where none is.
         near: Vec<String>,
     },
     /// A case is no explanation of itself.
-    #[error("`{name}` is compared with itself{}: there is nothing to explain", if *.is_control { ", the control of its workload" } else { "" })]
+    #[error("`{name}` is compared with itself{}: there is nothing to explain", .stands_for.map_or_else(String::new, |what| format!(", {what} of its workload")))]
     Same {
         /// The case.
         name: String,
-        /// Whether it is the control, which is what a case is compared with unless another is named.
-        is_control: bool,
+        /// What it is where it is what a case is compared with unless another is named: the control, or the first case that
+        /// was measured.
+        stands_for: Option<&'static str>,
     },
     /// The cases belong to two workloads.
     #[error("`{a}` belongs to workload `{of_a}`, `{b}` to `{of_b}`: their times can't be compared")]
@@ -65,7 +66,11 @@ pub fn explain(dataset: &Dataset, a: &str, b: Option<&str>) -> Result<Explanatio
     if a.name == b.name {
         return Err(ExplainError::Same {
             name: a.name.clone(),
-            is_control: a.name == of_a.control,
+            stands_for: (a.name == of_a.control).then_some(if of_a.has_control {
+                "the control"
+            } else {
+                "the first measured case"
+            }),
         });
     }
     if of_a.name != of_b.name {
@@ -171,6 +176,9 @@ fn find<'d>(dataset: &'d Dataset, name: &str) -> Result<(&'d WorkloadData, &'d C
         let mut near: Vec<String> = names().filter(holds).take(8).cloned().collect();
         if near.is_empty() {
             near = names().filter(begins).take(8).cloned().collect();
+        }
+        if near.is_empty() {
+            near = names().take(8).cloned().collect();
         }
         ExplainError::NoCase {
             name: name.to_owned(),

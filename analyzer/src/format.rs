@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+pub(crate) use planner::{counted, grouped};
+
 use crate::analysis::Figure;
 use crate::dataset::NANOSECONDS;
 
@@ -13,7 +15,8 @@ pub(crate) fn or_dash<T>(figure: Option<T>, write: impl Fn(T) -> String) -> Stri
     figure.map_or_else(|| UNDEFINED.to_owned(), write)
 }
 
-/// A number with `digits` significant digits, without an exponent between 0.0001 and ten million.
+/// A number with `digits` significant digits, without an exponent between 0.0001 and ten million; what has no fraction with
+/// its digits in groups.
 pub(crate) fn significant(value: f64, digits: i32) -> String {
     if value.abs() < f64::MIN_POSITIVE {
         return "0".to_owned();
@@ -24,8 +27,10 @@ pub(crate) fn significant(value: f64, digits: i32) -> String {
         let places = usize::try_from(digits - 1).unwrap_or_default();
         return format!("{value:.places$e}");
     }
-    let places = usize::try_from(digits - 1 - exponent).unwrap_or_default();
-    format!("{value:.places$}")
+    match usize::try_from(digits - 1 - exponent) {
+        Ok(places) if places > 0 => format!("{value:.places$}"),
+        _ => grouped(format!("{value:.0}")),
+    }
 }
 
 /// A ratio to the control.
@@ -42,11 +47,6 @@ pub(crate) fn ratio_with_interval(figure: Figure) -> String {
         Some((lower, upper)) => format!("{} [{}, {}]", ratio(figure.median), ratio(lower), ratio(upper)),
         None => format!("{} [{UNDEFINED}]", ratio(figure.median)),
     }
-}
-
-/// A number of things: `1 case`, `2 cases`.
-pub(crate) fn counted<T: Copy + std::fmt::Display + PartialEq + From<u8>>(count: T, thing: &str) -> String {
-    format!("{count} {thing}{}", if count == T::from(1) { "" } else { "s" })
 }
 
 /// A share in percent.
@@ -83,18 +83,6 @@ pub(crate) fn one_in(shown: &str, unit: &str) -> Option<f64> {
     // Whole powers of ten either way, so that no digit is lost.
     let (shown, unit) = (ns(shown)?, ns(unit)?);
     Some(shown / unit)
-}
-
-/// A decimal number with commas between groups of three digits.
-pub(crate) fn grouped(digits: &str) -> String {
-    let mut grouped = String::with_capacity(digits.len() * 4 / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
 }
 
 /// Text with control characters (line breaks, tabs, escapes) replaced by spaces.
@@ -195,10 +183,8 @@ mod tests {
         let shown = [0.0, 12.3456, 0.012_36, 123_456.0, 1e-9, 1.5e12, -2.5].map(|x| significant(x, 4));
         assert_eq!(
             shown,
-            ["0", "12.35", "0.01236", "123456", "1.000e-9", "1.500e12", "-2.500"]
+            ["0", "12.35", "0.01236", "123,456", "1.000e-9", "1.500e12", "-2.500"]
         );
-        assert_eq!(grouped("1234567"), "1,234,567");
-        assert_eq!(grouped("123"), "123");
     }
 
     #[test]

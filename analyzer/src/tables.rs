@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 
 use crate::analysis::{Analysis, Judgement, WorkloadRow};
-use crate::format::{counted, filled, one_line, or_dash, percent, ratio_with_interval, significant};
+use crate::format::{counted, filled, grouped, one_line, or_dash, percent, ratio_with_interval, significant};
 use crate::report::{
     achieves, class_lines, consent_lines, correlation, coverage_lines, disturbed_line, drift_lines, front_lines,
     inversions, limit_lines, origin_line, ratio_line, role, title, together_lines, verdict,
@@ -117,7 +117,7 @@ fn best(out: &mut String, analysis: &Analysis, workload: &WorkloadRow) {
         vec![
             one_line(&case.name),
             ratio_with_interval(*figure),
-            case.pairs.to_string(),
+            grouped(case.pairs),
             or_dash(case.value, |v| objective.number(v)),
             or_dash(case.gflops, |rate| significant(rate, 4)),
             or_dash(case.share_of_peak, percent),
@@ -217,7 +217,7 @@ fn estimate_row(name: String, judged: &Judgement) -> [String; 8] {
     let first_ten = judged.at_k.iter().find(|at| at.k == 10);
     [
         name,
-        judged.samples.to_string(),
+        grouped(judged.samples),
         correlation(judged.spearman, judged.spearman_interval, 2),
         or_dash(judged.ceiling.ceiling, |rho| format!("{rho:.2}")),
         or_dash(judged.regret_ratio, |ratio| format!("{ratio:.3}")),
@@ -242,11 +242,11 @@ fn failures(out: &mut String, workload: &WorkloadRow) {
             .collect::<Vec<String>>()
             .join(", ");
         if row.cases.len() > most {
-            let _ = write!(which, " and {} more", row.cases.len() - most);
+            let _ = write!(which, " and {} more", grouped(row.cases.len() - most));
         }
         table.add_row([
             row.outcome.word().to_owned(),
-            row.cases.len().to_string(),
+            grouped(row.cases.len()),
             one_line(&row.reason),
             which,
         ]);

@@ -6,6 +6,7 @@ pub mod costs;
 pub mod definition;
 pub mod expression;
 pub mod network;
+pub mod numbers;
 pub mod order;
 pub mod parameters;
 pub mod plan;
@@ -18,6 +19,7 @@ pub mod workload;
 pub mod workloads;
 
 pub use definition::{Definition, DefinitionError};
+pub use numbers::{counted, grouped};
 pub use plan::Plan;
 pub use refusal::Refusal;
 pub use rules::Rules;

@@ -21,7 +21,8 @@ pub trait Rules {
         true
     }
 
-    /// Canonical text of a legal assignment.
+    /// Canonical text of a legal assignment; of one that has none, because a value is missing or means nothing, its attributes
+    /// in words.
     fn text(&self, workload: &Workload, assignment: &Assignment) -> String;
 
     /// Canonical text of one operation's part of it; breaks ties in screening.

@@ -183,6 +183,21 @@ impl<'de> Deserialize<'de> for Value {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Attributes(Vec<(String, Value)>);
 
+/// A value in one word: texts that are none stand in quotes.
+fn word(value: &Value) -> String {
+    match value {
+        Value::Text(text) => {
+            let plain = |c: char| c.is_alphanumeric() || "-_./+:,".contains(c);
+            if !text.is_empty() && text.chars().all(plain) {
+                text.clone()
+            } else {
+                format!("{text:?}")
+            }
+        }
+        other => other.to_string(),
+    }
+}
+
 impl Attributes {
     /// No attributes.
     #[must_use]
@@ -207,6 +222,16 @@ impl Attributes {
     /// All names with their values, in order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
         self.0.iter().map(|(name, value)| (name.as_str(), value))
+    }
+
+    /// `tile=8 unroll=2`, in order; of one operation (`gemm.tile=8`) or of all. Texts that are no single word stand in quotes.
+    #[must_use]
+    pub fn words(&self, operation: Option<&str>) -> String {
+        let own = self.iter().filter(|(name, _)| {
+            operation.is_none_or(|operation| name.split_once('.').is_some_and(|(theirs, _)| theirs == operation))
+        });
+        let words: Vec<String> = own.map(|(name, value)| format!("{name}={}", word(value))).collect();
+        words.join(" ")
     }
 
     /// How many there are.

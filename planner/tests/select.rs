@@ -189,7 +189,7 @@ fn what_nothing_ranks_is_counted_and_not_walked() {
     let strata = format!("{wide}strata = [{{ attribute = \"*.first\", values = [1] }}]\n");
     let refused = of_wide(&strata).unwrap_err().to_string();
     assert!(
-        refused.contains("16000000") && refused.contains("at most 2000000"),
+        refused.contains("16,000,000") && refused.contains("at most 2,000,000"),
         "{refused}"
     );
 }
@@ -201,7 +201,7 @@ fn more_random_plans_than_there_are_is_noted() {
     assert_eq!(workload.cases.len(), 3);
     assert_eq!(
         workload.notes,
-        ["random: 5 plans are wanted, the screened space holds 2 that are no case yet: all are taken"]
+        ["random: 5 plans wanted, the screened space holds 2 that are no case yet: all are taken"]
     );
 }
 

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use calibrate::{Calibration, Database, TableName};
 use planner::costs::{Provenance, SourceOf};
+use planner::counted;
 
 use crate::costs::Costs;
 use crate::failure::Failure;
@@ -67,8 +68,8 @@ pub(crate) fn with_provenance(database: &Database, found: &Calibration, mut new:
         let error = |error: Option<f64>| error.map_or("-".to_owned(), |error| format!("{:.3} %", 100.0 * error));
         let exact = if family.exact { ", exact" } else { "" };
         let words = format!(
-            "{} keys, median error {} (before {}, left out {}){exact}",
-            family.keys,
+            "{}, median error {} (before {}, left out {}){exact}",
+            counted(family.keys, "key"),
             error(family.error_new),
             error(family.error_old),
             error(family.left_out)
@@ -149,7 +150,7 @@ pub(crate) fn table(found: &Calibration) -> String {
         lines.extend(notes.map(|note| format!("note: `{}`: {note}", family.family)));
     }
     for (why, samples) in &found.excluded {
-        lines.push(format!("left out: {samples} samples {why}"));
+        lines.push(format!("left out: {} {why}", counted(samples, "sample")));
     }
     for note in &found.notes {
         lines.push(format!("note: {note}"));

@@ -4,19 +4,7 @@ use planner::network::{FigureValue, Footprint, Inventory, Layer, STORAGE_FORMATS
 
 use super::MachineBounds;
 use crate::output::{print, table};
-
-/// A whole number with its digits in groups of three.
-pub(super) fn grouped(n: u128) -> String {
-    let digits = n.to_string();
-    let mut out = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
+pub(super) use planner::grouped;
 
 /// A number with four digits.
 pub(super) fn short(x: f64) -> String {
@@ -306,14 +294,6 @@ mod tests {
 
     #[test]
     fn numbers_for_people() {
-        for (n, expected) in [
-            (0, "0"),
-            (999, "999"),
-            (1000, "1,000"),
-            (2_567_463_684, "2,567,463,684"),
-        ] {
-            assert_eq!(grouped(n), expected);
-        }
         for (x, expected) in [
             (0.0, "0"),
             (2.3268, "2.327"),

@@ -277,6 +277,27 @@ fn a_database_is_written_and_read_back_and_foreign_samples_are_imported() {
         .collect();
     assert_eq!(new, [12.0, 282.0, 66.0]);
 
+    // The same table as a spreadsheet writes it in much of the world, with its unit in the header.
+    let foreign = fs_err::read_to_string(bench.path("foreign.csv")).unwrap();
+    let spread = foreign
+        .replace(',', ";")
+        .replace("cycles", "time_cycles")
+        .replace("8;2;360", "8;2;360,0");
+    fs_err::write(
+        bench.path("spread.csv"),
+        format!("\u{feff}{}", spread.replace('\n', "\r\n")),
+    )
+    .unwrap();
+    let column = ["--column", "ignore=note", "--build-id", "f817817"];
+    let spread = ["import", "spread.csv", "--samples", "spread.json", "--target", "ipu21"];
+    let (stdout, _) = bench.expect(0, &[&spread[..], &column].concat());
+    assert!(stdout.contains("7 samples"), "{stdout}");
+    let keys = |file: &str| {
+        let text = fs_err::read_to_string(bench.path(file)).unwrap();
+        serde_json::from_str::<serde_json::Value>(&text).unwrap()["keys"].clone()
+    };
+    assert_eq!(keys("spread.json"), keys("ipu.json"));
+
     // Nanoseconds are no cycles.
     let in_ns = import.map(|word| match word {
         "ipu.json" => "ns.json",

@@ -260,7 +260,23 @@ fn what_cannot_be_imported_says_why() {
         error.contains("in which unit `time` is") && error.contains("--unit"),
         "{error}"
     );
-    bench.expect(0, &["import", "t.csv", "--unit", "ms"]);
+    let (stdout, _) = bench.expect(0, &["import", "t.csv", "--unit", "ms"]);
+    assert!(
+        stdout.contains("1 configuration of") && stdout.contains("with 1 sample of time in ms"),
+        "{stdout}"
+    );
+    for (own, words) in [
+        (None, "compared with itself, the first measured case of its workload"),
+        (Some("nobody"), "has no case `nobody`\nhelp: there are: "),
+    ] {
+        let name = bench.json(&["analyze", "cohorts/t", "--format", "json"])["workloads"][0]["control"].clone();
+        let (_, error) = bench.expect(2, &["explain", "cohorts/t", own.unwrap_or(name.as_str().unwrap())]);
+        assert!(error.contains(words), "{error}");
+    }
+    // A table without lines needs no unit.
+    write(&bench, "head.csv", "tile,time\n");
+    let (_, error) = bench.expect(2, &["import", "head.csv"]);
+    assert!(error.contains("there is no line below the header"), "{error}");
     write(&bench, "zero.csv", "tile,time_ms\n1,0\n");
     bench.expect(0, &["import", "zero.csv"]);
     let (_, error) = bench.expect(3, &["analyze", "cohorts/zero"]);

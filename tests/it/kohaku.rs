@@ -83,7 +83,7 @@ fn a_sweep_has_cycles_rejections_and_refusals() {
         "host-move",
         "conversions (derived)",
         "turned",
-        "6144 FLOP/cycle (published: 6 clusters, each 1024 FLOP in a cycle)",
+        "6,144 FLOP/cycle (published: 6 clusters, each 1024 FLOP in a cycle)",
         "nothing is known of bytes that every plan must move",
     ] {
         assert!(report.contains(word), "`{word}` is not in\n{report}");

@@ -21,7 +21,8 @@ function significant(value, digits) {
   if (value === 0) return "0";
   const exponent = Math.floor(Math.log10(Math.abs(value)));
   if (exponent < -4 || exponent >= 7) return value.toExponential(digits - 1).replace("e+", "e");
-  return value.toFixed(Math.max(digits - 1 - exponent, 0));
+  const places = Math.max(digits - 1 - exponent, 0);
+  return places > 0 ? value.toFixed(places) : grouped(value.toFixed(0));
 }
 const ratioWord = (value) => (defined(value) ? value.toFixed(3) : UNDEFINED);
 const percentWord = (value) => (defined(value) ? `${(100 * value).toFixed(1)} %` : UNDEFINED);

@@ -48,6 +48,9 @@ pub enum CalibrateError {
         /// What, and what was expected.
         message: String,
     },
+    /// A file that is no table.
+    #[error(transparent)]
+    NoTable(#[from] formats::ImportError),
     /// What is fitted on and what is judged on have something in common.
     #[error("what the fit sees and what it is judged on overlap: {what}")]
     Overlap {

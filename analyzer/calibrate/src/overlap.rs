@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use planner::counted;
+
 use crate::database::{Database, Key};
 
 /// What two databases have in common.
@@ -35,8 +37,8 @@ impl Overlap {
             let more = if self.keys.len() > 3 { ", ..." } else { "" };
             let first = first.collect::<Vec<_>>().join("; ");
             words.push(format!(
-                "{} keys were measured on both sides: {first}{more}",
-                self.keys.len()
+                "measured on both sides: {}: {first}{more}",
+                counted(self.keys.len(), "key")
             ));
         }
         words.join("; ")

@@ -7,9 +7,10 @@ use std::collections::BTreeMap;
 
 use calibrate::import::{ImportOptions, read};
 use calibrate::{Database, Decision, FamilyFit, FitOptions, SampleSource, TableFit, fit};
+use formats::{Part, Source};
 use planner::costs::{CostTable, Kernels, Number};
 use planner::workloads;
-use target_api::{Clock, KernelProfile};
+use target_api::KernelProfile;
 use target_ipu21::costs::{self, Kernel};
 use target_ipu21::exchange::Policy;
 use target_ipu21::profile::{kernels, profile};
@@ -135,20 +136,22 @@ fn the_constants_of_the_unit_model_come_back_exactly() {
 #[test]
 fn published_measurements_are_met_within_their_residuals() {
     let options = ImportOptions {
-        clock: Clock {
-            name: "tile cycles".to_owned(),
-            unit: "cycles".to_owned(),
-            hz: Some(1.5e9),
-        },
+        clock: "tile cycles".to_owned(),
+        unit: Some("cycles".to_owned()),
+        hz: Some(1.5e9),
         kernel: None,
         ignore: vec!["version".to_owned()],
     };
-    let published = read(
-        "published-kernels.csv",
-        include_str!("fixtures/published-kernels.csv"),
-        &options,
-    )
-    .unwrap();
+    let name = "published-kernels.csv".to_owned();
+    let source = Source {
+        parts: vec![Part {
+            path: name.clone(),
+            text: include_str!("fixtures/published-kernels.csv").to_owned(),
+        }],
+        name,
+        folder: false,
+    };
+    let published = read(&source, &options, &mut Vec::new()).unwrap();
     let mut table = unlearned(costs::builtin("after").unwrap().families());
     // Of products the old table is one tenth too dear.
     for term in table.families.get_mut("gemm").unwrap().terms.values_mut() {

@@ -100,6 +100,16 @@ pub(crate) fn kinds(roles: &[Role], lines: &[(u64, csv::StringRecord)], separato
         .collect()
 }
 
+/// A cell of a column of that kind.
+pub(crate) fn typed(cell: &str, kind: Kind, decimal_comma: bool) -> Option<Value> {
+    Some(match kind {
+        Kind::Integer => Value::Integer(cell.parse().ok()?),
+        Kind::Float => Value::Float(number(cell, decimal_comma)?),
+        Kind::Boolean => Value::Boolean(boolean(cell)?),
+        Kind::Text => Value::text(cell),
+    })
+}
+
 /// Reads lines.
 pub(crate) struct Reader<'a> {
     pub(crate) source: &'a Source,
@@ -132,8 +142,10 @@ impl Reader<'_> {
                 Role::Parameter if given.is_none() => {}
                 Role::Parameter => {
                     let name = header.strip_prefix("parameter:").unwrap_or(header);
-                    row.configuration
-                        .set(name, self.typed(cell, *kind).ok_or_else(|| bad(format!("`{cell}`")))?);
+                    row.configuration.set(
+                        name,
+                        typed(cell, *kind, self.decimal_comma).ok_or_else(|| bad(format!("`{cell}`")))?,
+                    );
                 }
                 Role::Name => row.name = given,
                 Role::Workload => row.workload = given,
@@ -167,15 +179,6 @@ impl Reader<'_> {
         row.times.extend(row.at.map(|at| (round, at)));
         row.found = self.found(line, &cells, outcome, reason, round)?;
         Ok(row)
-    }
-
-    fn typed(&self, cell: &str, kind: Kind) -> Option<Value> {
-        Some(match kind {
-            Kind::Integer => Value::Integer(cell.parse().ok()?),
-            Kind::Float => Value::Float(number(cell, self.decimal_comma)?),
-            Kind::Boolean => Value::Boolean(boolean(cell)?),
-            Kind::Text => Value::text(cell),
-        })
     }
 
     fn found(

@@ -87,9 +87,26 @@ impl FromStr for Column {
     }
 }
 
+/// Units that a header may end in, or be.
+const UNITS: [&str; 6] = ["ns", "us", "µs", "ms", "s", "cycles"];
+
+/// Where a header says by itself that its column was measured: `time`, `runtime`, `value`, one of these with a unit, or a unit.
+/// The unit is `None` where it does not say that.
+#[must_use]
+pub fn measured_in(header: &str) -> Option<(String, Option<String>)> {
+    let (name, unit) = named_unit(header);
+    if UNITS.contains(&name.as_str()) && unit.is_none() {
+        return Some((name.clone(), Some(words::unit(&name))));
+    }
+    is_measured(&name).then_some((name, unit))
+}
+
+fn is_measured(name: &str) -> bool {
+    matches!(name.to_ascii_lowercase().as_str(), "time" | "runtime" | "value")
+}
+
 /// `time_ms`, `time (ms)` and `time [ms]` are `time` in `ms`.
 pub(crate) fn named_unit(header: &str) -> (String, Option<String>) {
-    const UNITS: [&str; 6] = ["ns", "us", "µs", "ms", "s", "cycles"];
     let header = header.trim();
     let header = header.strip_prefix("value:").unwrap_or(header);
     for (open, close) in [('(', ')'), ('[', ']')] {
@@ -178,7 +195,7 @@ fn is_objective(header: &str, options: &Options) -> bool {
     let name = named_unit(header).0;
     match &options.objective {
         Some(wanted) => name == *wanted || header == wanted,
-        None => matches!(name.to_ascii_lowercase().as_str(), "time" | "runtime" | "value"),
+        None => is_measured(&name),
     }
 }
 

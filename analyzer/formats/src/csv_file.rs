@@ -125,7 +125,8 @@ fn direction(source: &Source, roles: &[Role], lines: &Lines) -> Result<Option<bo
 /// Lines with their numbers.
 type Lines = Vec<(u64, csv::StringRecord)>;
 
-fn lines(source: &Source, notes: &mut Vec<String>) -> Result<(Vec<String>, Lines, u8), ImportError> {
+/// The header, the lines below it, at least one, and the separator.
+pub(crate) fn lines(source: &Source, notes: &mut Vec<String>) -> Result<(Vec<String>, Lines, u8), ImportError> {
     let text = source.text()?;
     let separator = separator(text.lines().next().unwrap_or_default());
     let separator = separator.ok_or_else(|| source.bad("line 1", "expected a header of several columns"))?;
@@ -166,8 +167,14 @@ fn lines(source: &Source, notes: &mut Vec<String>) -> Result<(Vec<String>, Lines
                 source.name
             )
         };
+        if lines.len() == 1 {
+            return Err(source.bad("the only line", note));
+        }
         notes.push(note);
         lines.pop();
+    }
+    if lines.is_empty() {
+        return Err(source.bad("line 1", "there is no line below the header"));
     }
     for (line, record) in &lines {
         if record.len() != header.len() {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use cohort::{Attempt, BuildOutcome, CaseState, CohortError, Manifest, Outcome, RunOutcome, Snapshot, Status};
+use planner::counted;
 use target_api::{Estimate, Measurement, Of};
 
 use crate::error::listed;
@@ -58,7 +59,7 @@ pub fn table_of(snapshot: &Snapshot, workload: Option<&str>) -> Result<(Table, V
         }
     }
     if waiting > 0 {
-        notes.push(format!("{waiting} cases without any result are left out"));
+        notes.push(format!("left out, without any result: {}", counted(waiting, "case")));
     }
     let machine = &manifest.machine;
     // Host names and boots of this machine are nobody else's affair; what a file said goes out again.

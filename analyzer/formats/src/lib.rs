@@ -8,6 +8,7 @@ mod above;
 mod csv_cells;
 mod csv_columns;
 mod csv_file;
+mod csv_rows;
 mod csv_write;
 mod error;
 mod from_cohort;
@@ -26,7 +27,8 @@ mod to_cohort;
 mod values;
 mod words;
 
-pub use csv_columns::{Column, Role};
+pub use csv_columns::{Column, Role, measured_in};
+pub use csv_rows::{Rows, rows};
 pub use csv_write::to_csv;
 pub use error::ImportError;
 pub use from_cohort::{ExportError, table_of};

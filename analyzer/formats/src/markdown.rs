@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use planner::{counted, grouped};
+
 use crate::from_cohort::median;
 use crate::table::{Found, Row, Table, key};
 
@@ -33,9 +35,9 @@ pub fn to_markdown(table: &Table, origin: &str) -> String {
     let mut out = format!("# {}\n\n", escaped(&table.workload));
     let _ = writeln!(
         out,
-        "{} configurations, {} of them measured ({}). Values are medians of {}, {} is better; {}: derived.\n",
-        table.rows.len(),
-        measured.len(),
+        "{}, {} of them measured ({}). Values are medians of {}, {} is better; {}: derived.\n",
+        counted(table.rows.len(), "configuration"),
+        grouped(measured.len()),
         escaped(origin),
         escaped(&table.described(" in ", "")),
         if table.larger_is_better { "more" } else { "less" },

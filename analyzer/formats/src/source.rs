@@ -29,7 +29,9 @@ pub struct Source {
 
 impl Source {
     /// The text of the only file.
-    pub(crate) fn text(&self) -> Result<&str, ImportError> {
+    ///
+    /// Errors: it is a folder.
+    pub fn text(&self) -> Result<&str, ImportError> {
         match self.parts.as_slice() {
             [only] if !self.folder => Ok(&only.text),
             _ => Err(self.bad("the source", "is a folder, and this format is one file")),

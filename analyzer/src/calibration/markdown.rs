@@ -6,7 +6,7 @@ use calibrate::fit::FamilyFit;
 use calibrate::judge::{Judgement, Ranged, Side};
 use calibrate::{Calibration, SampleSource, Unjudged};
 
-use crate::format::{counted, name, or_dash, percent, significant, table};
+use crate::format::{counted, grouped, name, or_dash, percent, significant, table};
 
 /// A family's name, and its pictures: file and title.
 type Pictures = (String, Vec<(String, String)>);
@@ -107,7 +107,7 @@ fn families(out: &mut String, c: &Calibration, pictures: &[Pictures]) -> std::fm
         vec![
             name(&f.family),
             f.keys.to_string(),
-            f.samples.to_string(),
+            grouped(f.samples),
             if f.exact {
                 "exact".to_owned()
             } else {

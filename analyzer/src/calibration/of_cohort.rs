@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::error::AnalyzeError;
-use crate::format::{name, or_dash, percent, significant, slug, table};
+use crate::format::{counted, name, or_dash, percent, significant, slug, table};
 use crate::page::links::relative;
 
 /// The file in a cohort's report folder.
@@ -203,7 +203,7 @@ pub(crate) fn markdown(out: &mut String, all: &[OfCohort]) {
         table(out, &FAMILIES, &one.family_rows(&name));
         table(out, &TERMS, &one.term_rows(&name));
         for (why, samples) in &one.excluded {
-            let _ = writeln!(out, "- left out of the fit: {samples} samples {why}");
+            let _ = writeln!(out, "- left out of the fit: {} {why}", counted(samples, "sample"));
         }
         for picture in one.families.iter().flat_map(|family| &family.pictures) {
             let _ = writeln!(out, "\n![{picture}]({}/{picture})", one.folder);
@@ -231,7 +231,8 @@ pub(crate) fn html(out: &mut String, all: &[OfCohort], escape: &dyn Fn(&str) -> 
         for (why, samples) in &one.excluded {
             let _ = write!(
                 out,
-                "<p class=\"note\">Left out of the fit: {samples} samples {}.</p>",
+                "<p class=\"note\">Left out of the fit: {} {}.</p>",
+                counted(samples, "sample"),
                 escape(why)
             );
         }

@@ -6,7 +6,7 @@ use super::answer::case_link;
 use super::escape::text;
 use super::sections::list;
 use crate::analysis::{Analysis, EstimateRow, Judgement, Unestimated, WorkloadRow};
-use crate::format::{or_dash, percent, significant};
+use crate::format::{grouped, or_dash, percent, significant};
 use crate::report::{correlation, inversions, notes};
 
 /// A head: what stands there, its label, whether the column's cells are numbers.
@@ -92,7 +92,7 @@ fn order(out: &mut String, workload: &WorkloadRow) {
         vec![
             name,
             text(of),
-            judged.samples.to_string(),
+            grouped(judged.samples),
             correlation(judged.spearman, judged.spearman_interval, 2),
             correlation(judged.ceiling.ceiling, judged.ceiling.ceiling_interval, 2),
             correlation(judged.kendall, judged.kendall_interval, 2),

@@ -55,7 +55,7 @@ pub(crate) fn rejected(out: &mut String, workload: &WorkloadRow) {
             format!(
                 "{}, <details><summary>{} more</summary>{}</details>",
                 links(&names[..NAMES]),
-                names.len() - NAMES,
+                grouped(names.len() - NAMES),
                 // A page of twenty thousand links would be slow to no end: the table filters by reason.
                 links(&names[NAMES..names.len().min(NAMES + 200)])
             )
@@ -74,7 +74,7 @@ pub(crate) fn rejected(out: &mut String, workload: &WorkloadRow) {
             out,
             "<tr><td><span class=\"outcome\" data-outcome=\"{word}\">{word}</span></td><td class=\"n\">{}<span \
              class=\"bar\" style=\"width:{share}%\"></span></td><td>{why}</td><td>{which}</td></tr>",
-            names.len(),
+            grouped(names.len()),
         );
     }
     out.push_str("</tbody></table></div>");

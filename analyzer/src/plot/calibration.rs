@@ -6,7 +6,7 @@ use super::palette::{CONTROL, Families, GREY, INK, Mark, short_names};
 use super::picture::{Anchor, Item, Picture, Shape};
 use crate::analysis::{CaseRow, EstimateRow, WorkloadRow};
 use crate::dataset::Objective;
-use crate::format::{counted, or_dash, percent, significant};
+use crate::format::{counted, grouped, or_dash, percent, significant};
 
 const SIZE: (f64, f64) = (1000.0, 700.0);
 /// Left, top, right, bottom of the plot in the picture.
@@ -146,8 +146,8 @@ fn heading(picture: &mut Picture, workload: &WorkloadRow, estimate: &EstimateRow
         or_dash(estimate.whole.regret_ratio, |ratio| format!("{ratio:.3}")),
         or_dash(estimate.whole.bias, |bias| significant(bias, 3)),
         or_dash(estimate.whole.mdape_percent, |error| percent(error / 100.0)),
-        estimate.whole.inversions,
-        estimate.whole.comparable_pairs,
+        grouped(estimate.whole.inversions),
+        grouped(estimate.whole.comparable_pairs),
     );
     picture.words((FRAME.0, 54.0), &line, 14.0, Anchor::Start, GREY);
 }

@@ -5,7 +5,7 @@ use super::frame::frame;
 use super::palette::{CONTROL, Families, GREY, INK, Mark, short_names};
 use super::picture::{Anchor, Item, Picture};
 use crate::analysis::WorkloadRow;
-use crate::format::counted;
+use crate::format::{counted, grouped};
 use crate::front::Front;
 
 /// Width and height.
@@ -35,7 +35,7 @@ pub(crate) fn pareto(workload: &WorkloadRow, front: &Front<'_>, origin: &str) ->
     );
     let line = format!(
         "{} of {} can't be beaten in both · the star is the control · colours and shapes are families",
-        front.unbeaten.len(),
+        grouped(front.unbeaten.len()),
         counted(front.points.len(), "case")
     );
     picture.words((left, 54.0), &line, 14.0, Anchor::Start, GREY);

@@ -7,7 +7,7 @@ use super::limits::{limit_lines, limit_table};
 use super::words::achieves;
 use crate::analysis::{Analysis, CaseRow, Winner, WorkloadRow};
 use crate::dataset::{Outcome, Setup};
-use crate::format::{counted, name, names, or_dash, percent, ratio_with_interval, significant, table};
+use crate::format::{counted, grouped, name, names, or_dash, percent, ratio_with_interval, significant, table};
 use crate::standing::Standing;
 
 /// How many of those that tie are listed by simplicity.
@@ -28,7 +28,7 @@ pub(crate) fn verdict(
         let named: Vec<String> = all.iter().take(most).map(|one| show(one)).collect();
         let rest = all.len().saturating_sub(most);
         let more = if rest > 0 {
-            format!(" and {rest} more")
+            format!(" and {} more", grouped(rest))
         } else {
             String::new()
         };
@@ -74,7 +74,7 @@ pub(crate) fn verdict(
             role(workload),
             each.collect::<Vec<String>>().join(", "),
             if rest > 0 {
-                format!(" and {rest} more")
+                format!(" and {} more", grouped(rest))
             } else {
                 String::new()
             }
@@ -119,7 +119,9 @@ pub(crate) fn verdict(
     let waiting = workload.coverage.waiting;
     if unfinished + waiting > 0 {
         lines.push(format!(
-            "Partial: cases that miss rounds: {unfinished}; not measured yet: {waiting}."
+            "Partial: cases that miss rounds: {}; not measured yet: {}.",
+            grouped(unfinished),
+            grouped(waiting)
         ));
     }
     lines
@@ -296,7 +298,7 @@ fn code_block(text: &str) -> String {
 pub(crate) fn some_names(all: &[String], most: usize) -> String {
     let shown = names(&all[..all.len().min(most)]);
     if all.len() > most {
-        format!("{shown} and {} more", all.len() - most)
+        format!("{shown} and {} more", grouped(all.len() - most))
     } else {
         shown
     }

@@ -1,7 +1,7 @@
 //! Fronts in words.
 
 use crate::analysis::WorkloadRow;
-use crate::format::{ratio, significant};
+use crate::format::{counted, grouped, ratio, significant};
 use crate::front::fronts;
 
 /// How many cases of a front are named.
@@ -19,12 +19,12 @@ pub(crate) fn front_lines(workload: &WorkloadRow, show: impl Fn(&str) -> String)
             })
             .collect();
         if front.unbeaten.len() > NAMED {
-            told.push(format!("{} more", front.unbeaten.len() - NAMED));
+            told.push(format!("{} more", grouped(front.unbeaten.len() - NAMED)));
         }
         format!(
-            "{} of {} cases can't be beaten in both, the ratio and {}: {}.",
-            front.unbeaten.len(),
-            front.points.len(),
+            "{} of {} can't be beaten in both, the ratio and {}: {}.",
+            grouped(front.unbeaten.len()),
+            counted(front.points.len(), "case"),
             show(front.number),
             told.join(", ")
         )

@@ -2,7 +2,7 @@
 
 use crate::analysis::{Analysis, Drift, WorkloadRow};
 use crate::dataset::MachineClass;
-use crate::format::{counted, or_dash, significant};
+use crate::format::{counted, grouped, or_dash, significant};
 
 /// A p value below which the halves of a sweep are said to differ.
 const DIFFER: f64 = 0.01;
@@ -48,7 +48,7 @@ pub(crate) fn drift_lines(analysis: &Analysis, workload: &WorkloadRow, show: imp
             counted(drift.disturbed.len(), "round"),
             which.collect::<Vec<String>>().join(", "),
             if rest > 0 {
-                format!(" and {rest} more")
+                format!(" and {} more", grouped(rest))
             } else {
                 String::new()
             }

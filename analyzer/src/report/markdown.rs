@@ -105,7 +105,7 @@ fn best(out: &mut String, analysis: &Analysis, workload: &WorkloadRow) {
                 or_dash(figure.lower.zip(figure.upper), |(lower, upper)| {
                     format!("{} to {}", ratio(lower), ratio(upper))
                 }),
-                case.pairs.to_string(),
+                grouped(case.pairs),
                 or_dash(case.value, |v| objective.number(v)),
                 or_dash(case.gflops, |rate| significant(rate, 4)),
                 or_dash(case.share_of_peak, percent),
@@ -141,7 +141,11 @@ fn best(out: &mut String, analysis: &Analysis, workload: &WorkloadRow) {
         let _ = writeln!(out, "{line}\n");
     }
     if ranked.len() > BEST {
-        let _ = writeln!(out, "{} more are in [summary.csv](summary.csv).\n", ranked.len() - BEST);
+        let _ = writeln!(
+            out,
+            "{} more are in [summary.csv](summary.csv).\n",
+            grouped(ranked.len() - BEST)
+        );
     }
 }
 
@@ -165,7 +169,7 @@ fn failed(out: &mut String, workload: &WorkloadRow) {
             .map(|row| {
                 vec![
                     row.outcome.word().to_owned(),
-                    row.cases.len().to_string(),
+                    grouped(row.cases.len()),
                     escaped(&row.reason),
                     some_names(&row.cases, 8),
                 ]
@@ -216,11 +220,11 @@ pub(crate) fn coverage_lines(workload: &WorkloadRow) -> Vec<String> {
     let mut lines = vec![format!(
         "{}: {} chosen beforehand, {} by results; {} measured, {} failed or rejected, {} not run yet.",
         counted(coverage.initial + coverage.added, "case"),
-        coverage.initial,
-        coverage.added,
-        coverage.measured,
-        coverage.failed,
-        coverage.waiting
+        grouped(coverage.initial),
+        grouped(coverage.added),
+        grouped(coverage.measured),
+        grouped(coverage.failed),
+        grouped(coverage.waiting)
     )];
     match &coverage.combinations {
         Some(count) => lines.push(format!(

@@ -4,11 +4,11 @@ use std::fmt::Write as _;
 
 use crate::analysis::{Analysis, Ends, EstimateRow, Judgement, LineFigure, WorkloadRow};
 use crate::dataset::Objective;
-use crate::format::{UNDEFINED, name, or_dash, percent, significant, table};
+use crate::format::{UNDEFINED, grouped, name, or_dash, percent, significant, table};
 
 /// Inversions of comparable pairs: `12 of 340`.
 pub(crate) fn inversions(judged: &Judgement) -> String {
-    format!("{} of {}", judged.inversions, judged.comparable_pairs)
+    format!("{} of {}", grouped(judged.inversions), grouped(judged.comparable_pairs))
 }
 
 /// A correlation with its interval: `0.929 [0.531, 1.000]`.
@@ -81,7 +81,7 @@ fn order_row(
     vec![
         name,
         crate::format::markdown(of),
-        judged.samples.to_string(),
+        grouped(judged.samples),
         correlation(judged.spearman, judged.spearman_interval, 3),
         correlation(judged.ceiling.ceiling, judged.ceiling.ceiling_interval, 3),
         correlation(judged.kendall, judged.kendall_interval, 3),
@@ -180,7 +180,8 @@ pub(crate) fn notes(estimate: &EstimateRow) -> Vec<String> {
         format!("pairs differ by {}", judged.tie_rule.words()),
         format!(
             "{} of {} comparable pairs are predicted equal",
-            judged.ties_predicted, judged.comparable_pairs
+            grouped(judged.ties_predicted),
+            grouped(judged.comparable_pairs)
         ),
         format!("the ceiling is {}", judged.ceiling.words()),
     ];

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
+use planner::counted;
 use serde::Deserialize;
 
 use crate::addition::{Addition, Head};
@@ -86,7 +87,7 @@ pub(crate) fn check(dir: &CohortDir, additions: &[Addition]) -> Result<Chained, 
 
 /// `12 lines`.
 fn lines(count: u64) -> String {
-    format!("{count} line{}", if count == 1 { "" } else { "s" })
+    counted(count, "line")
 }
 
 /// How far each record file goes, for an addition that rests on them; each is synced, so that what is said of it holds whatever

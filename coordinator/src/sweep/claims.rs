@@ -6,6 +6,7 @@ use cohort::{
     Claim, CohortDir, CohortError, Held, JobId, Release, ShardId, State, Worker, WriterName, batch_numbers,
     latest_claim, make_claim, read_batch, release_claim,
 };
+use planner::counted;
 
 use target_api::Machine;
 
@@ -51,7 +52,11 @@ impl Claimant<'_> {
         let number = shards.len();
         let cases = usize::try_from(shard.shard).ok().and_then(|at| shards.get_mut(at));
         let Some(cases) = cases else {
-            return Err(no_shard(format!("batch {} has {number} shards", shard.batch)));
+            return Err(no_shard(format!(
+                "batch {} has {}",
+                shard.batch,
+                counted(number, "shard")
+            )));
         };
         let cases = std::mem::take(cases).into_iter().collect();
         let claims = self.holding(vec![self.take(shard)?]);

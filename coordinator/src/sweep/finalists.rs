@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use cohort::{Addition, AdditionKind};
+use planner::counted;
 
 use super::ranking::Ranking;
 
@@ -71,8 +72,8 @@ pub(super) fn next_grant(
         if rounds.len() > before {
             let (lower, upper) = ranking.reach(best);
             reasons.push(format!(
-                "{} cases of `{}` race on: their intervals reach that of `{}`, {:.4} ({lower:.4} to {upper:.4})",
-                names.len(),
+                "{} of `{}` race on: their intervals reach that of `{}`, {:.4} ({lower:.4} to {upper:.4})",
+                counted(names.len(), "case"),
                 ranking.workload,
                 best.case.name,
                 best.ratio.point,

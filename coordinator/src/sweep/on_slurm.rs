@@ -9,6 +9,7 @@ use cohort::{
     Batch, CohortDir, Frozen, Record, RecordKind, RecordTail, State, Submission, batch_numbers, read_batch, verify,
 };
 use fs_err as fs;
+use planner::counted;
 
 use super::case_files::remove_scratch;
 use super::check::can_be_accepted;
@@ -186,9 +187,10 @@ impl Session<'_> {
         note(
             reporter,
             &format!(
-                "array {} of {} shards with {cases} cases (batch {})",
+                "array {} of {} with {} (batch {})",
                 submission.job,
-                batch.shards.len(),
+                counted(batch.shards.len(), "shard"),
+                counted(cases, "case"),
                 batch.number
             ),
         );

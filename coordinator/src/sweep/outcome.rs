@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use cohort::RunOutcome;
-use planner::{Plan, Workload};
+use planner::{Plan, Workload, counted};
 use target_api::{Configured, Measurement, Of, RoundCaptured, Verdict};
 
 use crate::guard::Ended;
@@ -96,7 +96,8 @@ fn complaint(paired: bool, pairs: u32, measurement: &Measurement) -> Option<Stri
     match paired {
         false if case == 0 => Some("it measured nothing".to_owned()),
         true if (case, control) != (wanted, wanted) => Some(format!(
-            "{wanted} pairs were asked for, but it measured the case {case} and the control {control} times"
+            "{} wanted, but it measured the case {case} and the control {control} times",
+            counted(wanted, "pair")
         )),
         _ if !writable(measurement) => Some("it printed numbers that are not finite".to_owned()),
         _ => None,

@@ -85,13 +85,20 @@ impl Source {
                 return Err(self.error(&name.span, message));
             };
             let [low, high] = range.value;
-            if multiple.value < 1 || high / multiple.value * multiple.value < low {
-                let message = format!(
-                    "`{}` takes multiples of {}: expected one between {low} and {high}",
+            let message = if multiple.value < 1 {
+                format!(
+                    "`{}` = {}: expected a whole number of 1 or more",
                     name.value, multiple.value
-                );
-                return Err(self.error(&multiple.span, message));
-            }
+                )
+            } else if high / multiple.value * multiple.value < low {
+                format!(
+                    "no multiple of {} lies between {low} and {high}, where `{}` is drawn",
+                    multiple.value, name.value
+                )
+            } else {
+                continue;
+            };
+            return Err(self.error(&multiple.span, message));
         }
         let mut random = SplitMix64::new(drawn.seed);
         let mut all = Vec::new();
@@ -191,8 +198,21 @@ extents = { tokens = [8, 4096], features = [16, 16] }
             ("count = 200", "count = 1000", "at most 999"),
             ("count = 200", "count = 0", "at least 1"),
             ("seed = 3", "multiples = { tokns = 4 }", "is not drawn"),
-            ("seed = 3", "multiples = { tokens = 0 }", "multiples of 0"),
-            ("seed = 3", "multiples = { features = 32 }", "between 16 and 16"),
+            (
+                "seed = 3",
+                "multiples = 0",
+                "integer `0`, expected a table, `{ NAME = VALUE }`",
+            ),
+            (
+                "seed = 3",
+                "multiples = { tokens = 0 }",
+                "`tokens` = 0: expected a whole number of 1 or more",
+            ),
+            (
+                "seed = 3",
+                "multiples = { features = 32 }",
+                "no multiple of 32 lies between 16 and 16",
+            ),
         ] {
             let text = TEXT.replace(from, to);
             assert_ne!(text, TEXT, "{from}");

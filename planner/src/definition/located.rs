@@ -54,7 +54,7 @@ impl<T: JsonSchema> JsonSchema for Located<T> {
     }
 }
 
-/// A table of attribute names, in the order of the file.
+/// A table of names of attributes or extents, in the order of the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Named<T>(pub Vec<(Located<String>, Located<T>)>);
 
@@ -89,7 +89,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for Named<T> {
         impl<'de, T: Deserialize<'de>> Visitor<'de> for Entries<T> {
             type Value = Named<T>;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a table of attribute names")
+                f.write_str("a table, `{ NAME = VALUE }`")
             }
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Named<T>, A::Error> {
                 let mut entries: Vec<(Located<String>, Located<T>)> = Vec::new();

@@ -7,6 +7,7 @@ use std::ops::Range;
 use super::context::{Context, admitted};
 use super::types::SelectError;
 use crate::definition::{Choices, Located, Named};
+use crate::numbers::grouped;
 use crate::space::{Assignment, Space, SpaceError};
 use crate::value::Value;
 
@@ -236,7 +237,11 @@ impl Screen {
         let space = self.narrowed(context, base, |at| context.operation_at(at) == Some(operation))?;
         let size = space.count().map_err(|error| context.space_error(error))?;
         if size > SCREENED {
-            let message = format!("the screen holds {size} geometries of `{operation}`: expected at most {SCREENED}");
+            let message = format!(
+                "the screen holds {} geometries of `{operation}`: expected at most {}",
+                grouped(size),
+                grouped(SCREENED)
+            );
             return Err(context
                 .definition
                 .error(&context.definition.explore.span, message)

@@ -5,6 +5,7 @@ use super::context::Context;
 use super::screen::Screen;
 use super::types::SelectError;
 use crate::definition::{Exhaustive, Located, Random};
+use crate::numbers::{counted, grouped};
 use crate::space::Assignment;
 
 /// Draws that are tried for each random plan that is wanted, where some drawn plans prove illegal.
@@ -22,9 +23,10 @@ pub(super) fn exhaustive(
     let size = space.count().map_err(|error| context.space_error(error))?;
     if size > u128::from(wanted.limit) {
         let message = format!(
-            "the screened space of workload `{}` holds {size} plans, more than the limit of {}",
+            "the screened space of workload `{}` holds {}, more than the limit of {}",
             context.workload().name,
-            wanted.limit
+            counted(size, "plan"),
+            grouped(wanted.limit)
         );
         return Err(context.definition.error(&wanted.span, message).into());
     }
@@ -68,13 +70,16 @@ pub(super) fn random(
             let found = plans.len();
             let message = if sample.whole {
                 format!(
-                    "random: {} plans are wanted, the screened space holds {found} that are no case yet: all are taken",
-                    wanted.count
+                    "random: {} wanted, the screened space holds {} that are no case yet: all are taken",
+                    counted(wanted.count, "plan"),
+                    grouped(found)
                 )
             } else {
                 format!(
-                    "random: {} plans are wanted, {found} were found in {draws} draws",
-                    wanted.count
+                    "random: {} wanted, {} found in {}",
+                    counted(wanted.count, "plan"),
+                    grouped(found),
+                    counted(draws, "draw")
                 )
             };
             board.notes.push(message);

@@ -4,8 +4,10 @@ use super::types::{Assignment, Constraint, Domain, Space};
 use crate::refusal::Refusal;
 use crate::value::Value;
 
-/// Values of one parameter that are tried.
-const VALUES: usize = 48;
+/// Values of one parameter that are tried where one change may be enough.
+const VALUES: usize = 1_024;
+/// Values of each of two parameters that are tried together.
+const FEW: usize = 48;
 /// Pairs of values that are tried when one change is not enough.
 const PAIRS: usize = 200_000;
 
@@ -78,7 +80,7 @@ impl Space {
             |p: usize| outside.iter().all(|&q| q == p) && broken.iter().all(|constraint| constraint.scope.contains(&p));
         let mut changes: Vec<Change> = (0..values.len())
             .filter(|&p| touches_all(p))
-            .flat_map(|p| self.changes_of(p, &values[p]))
+            .flat_map(|p| self.changes_of(p, &values[p], VALUES))
             .collect();
         changes.sort_by_key(|change| (change.steps, change.parameter));
         changes.iter().find_map(|change| self.with(values, broken, [change]))
@@ -91,7 +93,7 @@ impl Space {
             ([], []) => Vec::new(),
         };
         let mut pairs: Vec<(u64, usize, usize, usize, usize)> = Vec::new();
-        let all: Vec<Vec<Change>> = (0..values.len()).map(|p| self.changes_of(p, &values[p])).collect();
+        let all: Vec<Vec<Change>> = (0..values.len()).map(|p| self.changes_of(p, &values[p], FEW)).collect();
         for &p in &firsts {
             for q in (0..values.len()).filter(|&q| q != p) {
                 let touched = |r: usize| r == p || r == q;
@@ -116,9 +118,9 @@ impl Space {
             .find_map(|(_, p, q, i, j)| self.with(values, broken, [&all[p][i], &all[q][j]]))
     }
 
-    fn changes_of(&self, parameter: usize, now: &Value) -> Vec<Change> {
+    fn changes_of(&self, parameter: usize, now: &Value, most: usize) -> Vec<Change> {
         let domain = &self.parameters[parameter].domain;
-        nearest_values(domain, now)
+        nearest_values(domain, now, most)
             .into_iter()
             .map(|(steps, value)| Change {
                 parameter,
@@ -156,15 +158,15 @@ impl Space {
     }
 }
 
-/// Other values of a domain with their distance in steps, nearest first. A number outside the domain counts from the
+/// At most so many other values of a domain with their distance in steps, nearest first. A number outside the domain counts from the
 /// number next to it; a word counts every other word as one step.
-fn nearest_values(domain: &Domain, now: &Value) -> Vec<(u64, Value)> {
+fn nearest_values(domain: &Domain, now: &Value, most: usize) -> Vec<(u64, Value)> {
     let mut near: Vec<(u64, Value)> = match domain {
         Domain::Range { start, stop } => {
             let Some(n) = now.as_integer().map(|n| n.clamp(*start, *stop)) else {
                 return domain.at(0).map(|value| (1, value)).into_iter().collect();
             };
-            let reach = VALUES.try_into().unwrap_or(i64::MAX) / 2;
+            let reach = most.try_into().unwrap_or(i64::MAX);
             let low = n.saturating_sub(reach).max(*start);
             let high = n.saturating_add(reach).min(*stop);
             (low..=high).map(|m| (m.abs_diff(n), Value::Integer(m))).collect()
@@ -189,6 +191,6 @@ fn nearest_values(domain: &Domain, now: &Value) -> Vec<(u64, Value)> {
     };
     near.retain(|(_, value)| value != now);
     near.sort_by_key(|(steps, _)| *steps);
-    near.truncate(VALUES);
+    near.truncate(most);
     near
 }

@@ -3,7 +3,7 @@
 use planner::definition::command::CommandTables;
 use planner::expression::Kind;
 use planner::parameters::{Faults, ParameterError, ParameterTable, Parameters};
-use planner::{Assignment, Attributes, Space, Value};
+use planner::{Assignment, Space};
 use target_api::OptionError;
 
 /// Free parameters, their space, and one legal plan.
@@ -68,28 +68,4 @@ fn first_of(parameters: &Parameters) -> Option<Assignment> {
 fn first(space: &Space) -> Result<Option<Assignment>, String> {
     let mut walk = space.walk().map_err(|error| error.to_string())?;
     Ok(walk.next())
-}
-
-/// `tile=8 unroll=2`, in the order of the space; of one operation or of all.
-pub(crate) fn text(assignment: &Attributes, operation: Option<&str>) -> String {
-    let own = assignment.iter().filter(|(name, _)| {
-        operation.is_none_or(|operation| name.split_once('.').is_some_and(|(theirs, _)| theirs == operation))
-    });
-    let words: Vec<String> = own.map(|(name, value)| format!("{name}={}", word(value))).collect();
-    words.join(" ")
-}
-
-/// A value in one word: texts that are none stand in quotes.
-fn word(value: &Value) -> String {
-    match value {
-        Value::Text(text) => {
-            let plain = |c: char| c.is_alphanumeric() || "-_./+:,".contains(c);
-            if !text.is_empty() && text.chars().all(plain) {
-                text.clone()
-            } else {
-                format!("{text:?}")
-            }
-        }
-        other => other.to_string(),
-    }
 }

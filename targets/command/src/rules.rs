@@ -5,7 +5,6 @@ use planner::{Assignment, Attributes, Refusal, Rules, Space, Workload};
 
 use crate::configured::Configuration;
 use crate::place::Place;
-use crate::plan_space::text;
 
 impl Rules for Configuration {
     fn space(&self, workload: &Workload) -> Result<Space, Refusal> {
@@ -44,11 +43,11 @@ impl Rules for Configuration {
     }
 
     fn text(&self, _: &Workload, assignment: &Assignment) -> String {
-        text(assignment, None)
+        assignment.words(None)
     }
 
     fn operation_text(&self, _: &Workload, operation: &str, assignment: &Assignment) -> String {
-        text(assignment, Some(operation))
+        assignment.words(Some(operation))
     }
 
     fn derived(&self, _: &Workload, _: &Assignment) -> Attributes {

@@ -72,7 +72,7 @@ impl Rules for Configuration {
         }
         match plan_from(workload, assignment, self.settings.threads) {
             Ok(plan) => plan_text(&plan),
-            Err(refusal) => refusal.to_string(),
+            Err(_) => assignment.words(None),
         }
     }
 
@@ -82,7 +82,7 @@ impl Rules for Configuration {
         }
         match gemm_from(operation, assignment) {
             Ok(geometry) => gemm_text(operation, &geometry),
-            Err(refusal) => refusal.to_string(),
+            Err(_) => assignment.words(Some(operation)),
         }
     }
 

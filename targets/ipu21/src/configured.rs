@@ -94,14 +94,14 @@ impl Rules for Configuration {
 
     fn text(&self, workload: &Workload, assignment: &Assignment) -> String {
         attributes::plan(workload, assignment).map_or_else(
-            |refusal| refusal.to_string(),
+            |_| assignment.words(None),
             |plan| attributes::plan_text(workload, &plan),
         )
     }
 
     fn operation_text(&self, workload: &Workload, operation: &str, assignment: &Assignment) -> String {
         attributes::geometry(operation, assignment).map_or_else(
-            |refusal| refusal.to_string(),
+            |_| assignment.words(Some(operation)),
             |g| attributes::operation_text(workload, operation, &g),
         )
     }

@@ -113,7 +113,7 @@ impl Rules for Configuration {
 
     fn operation_text(&self, workload: &Workload, operation: &str, assignment: &Assignment) -> String {
         plan::operation(workload, operation, assignment)
-            .map_or_else(|refusal| refusal.to_string(), |own| plan::text(operation, &own))
+            .map_or_else(|_| assignment.words(Some(operation)), |own| plan::text(operation, &own))
     }
 
     fn derived(&self, workload: &Workload, assignment: &Assignment) -> Attributes {

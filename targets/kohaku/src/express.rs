@@ -5,8 +5,8 @@ mod facilities;
 mod fragments;
 mod moves;
 
-use planner::Refusal;
 use planner::network::{Function, Layer};
+use planner::{Refusal, counted};
 use target_api::network_default::by_workload_kinds;
 use target_api::{Level, OperandOrder, Price, Status, Support};
 
@@ -276,9 +276,10 @@ impl Configuration {
             found.status = Status::Partial;
             found.level = Some(Level::Hardware);
             found.words = format!(
-                "{}; {listed} conversions between byte orders, {run} of them run and take {share:.1} % of the cycles: \
-                 clusters drain tiles where reductions read rows",
-                found.words
+                "{}; {} between byte orders, {run} of them run: {share:.1} % of the cycles, since clusters drain tiles where \
+                 reductions read rows",
+                found.words,
+                counted(listed, "conversion")
             );
             found.unlocks = Some(Price {
                 value: time.conversion() as f64,

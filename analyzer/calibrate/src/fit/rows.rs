@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use planner::Value;
 use planner::costs::{Compiled, Family};
+use planner::{Value, counted, grouped};
 use stats::linear::{Design, DesignError};
 
 use crate::database::{Database, Measured};
@@ -91,8 +91,13 @@ impl Rows<'_> {
         }
         if differ > 0 {
             self.notes.push(format!(
-                "samples are of {builds} builds, and {differ} calls differ between them by more than 1 %: fit one build at a \
-                 time"
+                "samples are of {}, and between these {} by more than 1 %: fit one build at a time",
+                counted(builds, "build"),
+                if differ == 1 {
+                    "1 call differs".to_owned()
+                } else {
+                    format!("{} calls differ", grouped(differ))
+                }
             ));
         }
     }

@@ -268,7 +268,7 @@ fn a_space_that_is_too_large_for_all_says_so() {
     let made = make("small.toml", &large).unwrap();
     let error = planner::select::select(&made.definition, &*made.configured).unwrap_err();
     insta::assert_snapshot!(error.to_string(), @r"
-    `small.toml:9:2`: the screened space of workload `command` holds 159984 plans, more than the limit of 100000
+    `small.toml:9:2`: the screened space of workload `command` holds 159,984 plans, more than the limit of 100,000
       |
     9 | [parameters]
       |  ^^^^^^^^^^

@@ -25,20 +25,20 @@ pub(crate) fn defaults(workload: &Workload, settings: &Settings) -> Result<Assig
     Ok(own.map(|(name, value)| (name.to_owned(), value.clone())).collect())
 }
 
-/// Canonical text of an assignment, or why it has none.
+/// Canonical text of an assignment, or its attributes in words where it has none.
 pub(crate) fn text(workload: &Workload, assignment: &Assignment, threads: u32) -> String {
     let read = attention(workload).and_then(|own| {
         let plan = plan_from(&own.name, assignment, threads)?;
         Ok(plan_text(&own.name, &plan))
     });
-    read.unwrap_or_else(|refusal| refusal.to_string())
+    read.unwrap_or_else(|_| assignment.words(None))
 }
 
-/// Canonical text of the operation's geometry, or why it has none.
+/// Canonical text of the operation's geometry, or its attributes in words where it has none.
 pub(crate) fn operation_text(operation: &str, assignment: &Assignment) -> String {
     match geometry_from(operation, assignment) {
         Ok(geometry) => geometry_text(operation, &geometry),
-        Err(refusal) => refusal.to_string(),
+        Err(_) => assignment.words(Some(operation)),
     }
 }
 
