@@ -211,7 +211,7 @@ fn outputs_of_every_bad_kind_are_no_results() {
             reason(case)
         );
     }
-    assert!(reason("silent").contains("2 pairs were asked for"));
+    assert!(reason("silent").contains("2 pairs wanted"));
     assert!(reason("binary").contains("can't be read"));
 }
 

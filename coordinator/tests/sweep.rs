@@ -124,7 +124,7 @@ fn a_failed_case_is_a_record_and_not_the_end() {
     assert!(reason("babbles").starts_with("it printed more than is read"));
     assert!(reason("garbage").contains("can't be read"));
     assert!(reason("zero").contains("sample 0 is no positive finite number"));
-    assert!(reason("missing").contains("2 pairs were asked for"));
+    assert!(reason("missing").contains("2 pairs wanted"));
     assert!(
         std::fs::read_to_string(scene.dir().case_build_log("broken"))
             .unwrap()

@@ -39,7 +39,7 @@ fn a_worker_reads_its_own_part_of_a_large_cohort() {
     let cohort = "cohorts/large";
     bench.expect(0, &["freeze", "cohorts/large.toml"]);
     let (said, _) = bench.expect(0, &["shards", cohort, "--hand-out", "--size", "4"]);
-    assert!(said.contains("5000 shards with cases left"), "{said}");
+    assert!(said.contains("5,000 shards with cases left"), "{said}");
     // One without the control, that of the control, and another one.
     for shard in ["1/7", "1/0", "1/9"] {
         let ran = bench.json(&["run", cohort, "--shard", shard, "--no-cache", "--format", "json"]);
