@@ -313,7 +313,10 @@ fn damaged_records_end_every_command_alike() {
         );
     }
     let (_, stderr) = bench.expect(4, &["run", "cohorts/quick"]);
-    assert!(stderr.contains("help: ") && stderr.contains("restore the file from a copy"), "{stderr}");
+    assert!(
+        stderr.contains("help: ") && stderr.contains("restore the file from a copy"),
+        "{stderr}"
+    );
     assert!(!bench.path("reports/quick").exists());
 }
 
