@@ -36,8 +36,11 @@ impl WorkloadRow {
             let unconfirmed = confirmed.filter(|_| !shown);
             return Some(unconfirmed.map_or(Standing::Winner, Standing::Unconfirmed));
         }
-        let shown =
-            |(case, figure): &(&CaseRow, Figure)| case.name != self.control && self.is_gain(*figure) == Some(true);
+        // Of many cases some lie below the control by chance: the winner set looks at all of them at once.
+        let tied = winner.ties.as_ref().is_some_and(|ties| ties.contains(&self.control));
+        let shown = |(case, figure): &(&CaseRow, Figure)| {
+            !tied && case.name != self.control && self.is_gain(*figure) == Some(true)
+        };
         Some(match self.best().into_iter().find(shown) {
             Some((case, _)) if case.name == winner.case => Standing::Winner,
             Some((case, figure)) => Standing::Another(case, figure),
@@ -45,9 +48,10 @@ impl WorkloadRow {
         })
     }
 
-    /// Whether any case but confirmations is shown to be better than the control: its interval lies wholly below 1, or, where
-    /// the control stands by itself and varies, wholly below the control's own; where values do not vary, its ratio lies below
-    /// 1. Where the winner was confirmed with enough pairs for an interval, these decide: the rounds that chose it flatter it.
+    /// Whether any case but confirmations is shown to be better than the control: the control does not tie with the winner,
+    /// and the case's interval lies wholly below 1, or, where the control stands by itself and varies, wholly below the
+    /// control's own; where values do not vary, its ratio lies below 1. Where the winner was confirmed with enough pairs for an
+    /// interval, these decide: the rounds that chose it flatter it.
     #[must_use]
     pub fn shows_a_gain(&self) -> bool {
         matches!(self.standing(), Some(Standing::Winner | Standing::Another(..)))

@@ -146,3 +146,35 @@ fn a_control_that_varies_is_beaten_beyond_its_own_interval() {
     };
     assert_eq!((shown(0.98), shown(0.9)), (false, true));
 }
+
+/// Of a dozen cases one lies wholly below the control by chance: over all of them at once that is no gain.
+#[test]
+fn what_one_of_many_shows_by_itself_is_no_gain() {
+    let mut it = without_control(&[]);
+    it.measure("row-major", 1.0);
+    for number in 0..12_u32 {
+        let name = format!("case-{number}");
+        it.case("mlp", &name, "some", &[]);
+        it.built(&name, 1);
+        let middle = if number == 0 { 0.987 } else { 1.01 };
+        for round in 0..2 {
+            let pairs = [0, 1, 2].map(|pair| {
+                let step = f64::from((5 * (3 * round + pair) + number) % 6) / 5.0 - 0.5;
+                (1e6 * (middle + 0.024 * step), 1e6, 400.0)
+            });
+            it.round(&name, 1, round, &pairs);
+        }
+    }
+    let analysis = it.analysis();
+    let workload = &analysis.workloads[0];
+    let lucky = workload.case("case-0").unwrap().ratio.unwrap();
+    assert!(lucky.upper.unwrap() < 1.0 && winner(&analysis) == "case-0");
+    said(
+        &analysis,
+        &[
+            "**No case is shown to be faster than the control, `row-major`. The best median is that of `case-0`: 0.987 [0.975, 0.999]",
+            "The control is among them: over all cases at once no gain is shown.",
+        ],
+        &["**Take"],
+    );
+}

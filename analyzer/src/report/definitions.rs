@@ -17,7 +17,8 @@ static FIGURES: &[(&str, &str, &str)] = &[
         "interval",
         "derived",
         "distribution-free 95 % interval of that median by order statistics (Thompson 1936); `-` below 6 pairs, and for \
-         the control. A case is shown to be faster than the control when its interval lies wholly below 1",
+         the control. A case is shown to be faster than the control when its interval lies wholly below 1 and the control does not \
+         tie with the winner; where the winner was confirmed, when the interval of the confirmations lies below 1",
     ),
     (
         "noise",
