@@ -97,7 +97,7 @@ fn operations_bind_where_bytes_take_less() {
         "no plan takes less than 400.0 µs (derived); operations of matrix products bind, 200.0 MFLOP (derived) at 500.0 \
          GFLOP/s (measured: the median peak probed beside the calls).",
         "Of that `up-00` reaches 80.0 %, and the control, `row-major`, reaches 40.0 % (derived, each from its own calls).",
-        "| L2 from L3 | 2.000 MB | 20.00 GB/s (measured) | 100.0 µs | 20.0 % | 3.000 MB | 150.0 µs | 10.0 % |",
+        "| L2 from L3 | 2.000 MB | 20.00 GB/s (measured) | 100.0 µs | 20.0 % | 3.000 MB in 150.0 µs | 10.0 % |",
     ] {
         assert!(report.contains(words), "{words}\n{report}");
     }

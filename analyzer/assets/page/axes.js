@@ -63,4 +63,4 @@ function axisOver(low, high, { log = false, name = "", most = 6, pad = 0.04, cli
 }
 
 // As an upright axis: its name stands beside the longest label.
-const vertical = ({ option, longest }) => ({ ...option, nameGap: 14 + 7 * longest, nameRotate: 90 });
+const vertical = ({ option, longest }) => ({ ...option, nameGap: Math.ceil(18 + 7.7 * longest), nameRotate: 90 });

@@ -167,6 +167,19 @@ fn pairs(out: &mut String, title: &str, map: &BTreeMap<String, String>) {
     out.push_str("</dl>");
 }
 
+/// Text in which what stands between backticks is code.
+fn code_spans(words: &str) -> String {
+    let parts = words.split('`').map(text).enumerate();
+    let tag = |(at, part): (usize, String)| {
+        if at % 2 == 1 {
+            format!("<code>{part}</code>")
+        } else {
+            part
+        }
+    };
+    parts.map(tag).collect()
+}
+
 /// What each figure means.
 pub(crate) fn meaning(out: &mut String, analysis: &Analysis) {
     out.push_str("<dl class=\"pairs\">");
@@ -176,7 +189,7 @@ pub(crate) fn meaning(out: &mut String, analysis: &Analysis) {
             "<dt>{}<small>{}</small></dt><dd>{}</dd>",
             text(figure),
             text(label),
-            text(&meaning)
+            code_spans(&meaning)
         );
     }
     out.push_str("</dl>");

@@ -100,8 +100,7 @@ pub(crate) fn limit_table(
     for side in sides {
         let name = show(&side.case);
         heads.push((format!("{name} reaches"), "derived", true));
-        heads.push((format!("{name} moves, its busiest worker"), "modelled", true));
-        heads.push(head("which takes", "derived", true));
+        heads.push(head("its busiest worker moves", "modelled", true));
     }
     let rows = roofline.limits.iter().map(|limit| {
         let mut cells = vec![
@@ -112,8 +111,10 @@ pub(crate) fn limit_table(
         ];
         for side in &limit.reached {
             cells.push(or_dash(side.share, percent));
-            cells.push(or_dash(side.moved_bytes, bytes));
-            cells.push(or_dash(side.moved_time, time));
+            let moved = side.moved_bytes.zip(side.moved_time);
+            cells.push(or_dash(moved, |(moved, takes)| {
+                format!("{} in {}", bytes(moved), time(takes))
+            }));
         }
         cells
     });
