@@ -7,7 +7,7 @@ use target_api::{Limit, PlanAmounts, Quantity};
 
 use crate::analysis::{CaseRow, WorkloadRow};
 use crate::analyze::Known;
-use crate::dataset::{Setup, WorkloadData};
+use crate::dataset::{MOST_SHARE, Setup, WorkloadData};
 
 /// Name of the limit that counts operations.
 pub(crate) const OPERATIONS: &str = "operations";
@@ -44,6 +44,9 @@ pub struct LimitRow {
     pub about: String,
     /// `amount / rate`, in the objective's unit. Derived.
     pub least: f64,
+    /// The case that took least, where that is less than this allows by more than 5 %: then the rate is not the most that the
+    /// machine gives, and this is no limit. `null` where no case shows that.
+    pub beaten_by: Option<String>,
     /// The winner, then the control if that is another case.
     pub reached: Vec<Reached>,
 }
@@ -51,10 +54,10 @@ pub struct LimitRow {
 /// What no plan of a workload can beat.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Roofline {
-    /// The limit with the largest least time.
-    pub binds: String,
+    /// The limit with the largest least time of those that no case beats; `null` where none is left.
+    pub binds: Option<String>,
     /// Its least time, in the objective's unit: no plan takes less, as far as amounts and rates are right. Derived.
-    pub least: f64,
+    pub least: Option<f64>,
     /// All limits that are known, operations first, then memory from the nearest level on.
     pub limits: Vec<LimitRow>,
 }
@@ -63,7 +66,8 @@ impl Roofline {
     /// The limit that binds.
     #[must_use]
     pub fn binding(&self) -> Option<&LimitRow> {
-        self.limits.iter().find(|limit| limit.resource == self.binds)
+        let is_it = |limit: &&LimitRow| Some(&limit.resource) == self.binds.as_ref();
+        self.limits.iter().find(is_it)
     }
 }
 
@@ -90,8 +94,12 @@ pub(crate) fn add(workload: &mut WorkloadRow, data: &WorkloadData, setup: &Setup
         .filter_map(|name| workload.case(name))
         .map(|case| (case, (known.amounts)(&case.name)))
         .collect();
-    let rows = limits.into_iter().map(|limit| row(limit, &sides, probed)).collect();
-    let roofline = of_rows(rows);
+    let rows = limits.into_iter().map(|limit| row(limit, &sides, probed));
+    let rows = rows.map(|limit| LimitRow {
+        beaten_by: beaten_by(&workload.cases, &limit, probed),
+        ..limit
+    });
+    let roofline = of_rows(rows.collect());
     if let Some(binding) = roofline.as_ref().and_then(Roofline::binding) {
         for case in &mut workload.cases {
             case.share_of_limit = share(case, binding, probed);
@@ -127,6 +135,7 @@ fn row(limit: Limit, sides: &[(&CaseRow, Option<PlanAmounts>)], probed: bool) ->
         about: limit.about,
         least: limit.amount / limit.rate,
         resource: limit.resource,
+        beaten_by: None,
         reached: Vec::new(),
     };
     let reached = sides.iter().map(|(case, amounts)| {
@@ -159,16 +168,28 @@ fn share(case: &CaseRow, limit: &LimitRow, probed: bool) -> Option<f64> {
     case.value.filter(|value| *value > 0.0).map(|value| limit.least / value)
 }
 
+/// The case that comes furthest beyond a limit, by more than what a probe may miss.
+fn beaten_by(cases: &[CaseRow], limit: &LimitRow, probed: bool) -> Option<String> {
+    let shares = cases
+        .iter()
+        .filter_map(|case| Some((share(case, limit, probed)?, case)));
+    let (_, case) = shares
+        .filter(|(share, _)| *share > MOST_SHARE)
+        .max_by(|a, b| a.0.total_cmp(&b.0))?;
+    Some(case.name.clone())
+}
+
 /// The limits with that which takes longest; `None` where none takes any time.
 fn of_rows(limits: Vec<LimitRow>) -> Option<Roofline> {
-    let known = limits
-        .iter()
-        .filter(|limit| limit.least.is_finite() && limit.least > 0.0);
+    let takes_time = |limit: &&LimitRow| limit.least.is_finite() && limit.least > 0.0;
+    let mut known = limits.iter().filter(takes_time).peekable();
+    known.peek()?;
     // Of equal ones the first.
-    let binding = known.reduce(|most, one| if one.least > most.least { one } else { most })?;
+    let standing = known.filter(|limit| limit.beaten_by.is_none());
+    let binding = standing.reduce(|most, one| if one.least > most.least { one } else { most });
     Some(Roofline {
-        binds: binding.resource.clone(),
-        least: binding.least,
+        binds: binding.map(|limit| limit.resource.clone()),
+        least: binding.map(|limit| limit.least),
         limits,
     })
 }

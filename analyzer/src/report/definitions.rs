@@ -61,7 +61,7 @@ static FIGURES: &[(&str, &str, &str)] = &[
          operations of matrix products over the peak (measured beside the calls, or published); for each level of the memory \
          the bytes of all operands, each read once, less all that caches may hold when a call begins (a shared last one \
          counts once, where the system tells it), over what all workers read if each reads as much as one by itself (of one \
-         measured, of several derived from it). What a case reaches of it: that time over its own median; of \
+         measured, of several derived from it). What a case beats by more than 5 % is no limit. What a case reaches of it: that time over its own median; of \
          a probed peak the share of peak. What its busiest worker moves is modelled; in the time that it takes at what one \
          worker reads (derived)",
     ),

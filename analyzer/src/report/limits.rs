@@ -15,10 +15,45 @@ pub(crate) type Head = (String, &'static str, bool);
 /// The limit of the time, which resource binds, and what winner and control reach of it; or why there is none. One sentence
 /// or two per line.
 pub(crate) fn limit_lines(analysis: &Analysis, workload: &WorkloadRow, show: impl Fn(&str) -> String) -> Vec<String> {
-    let Some((roofline, binding)) = workload.roofline.as_ref().and_then(|all| Some((all, all.binding()?))) else {
+    let Some(roofline) = &workload.roofline else {
         return vec![format!("{LEAD}: not known, since {}.", unknown(analysis, workload))];
     };
     let objective = &analysis.setup.objective;
+    let mut lines = roofline.binding().map_or_else(
+        || {
+            vec![format!(
+                "{LEAD}: not known, since a case beats what was known of the machine."
+            )]
+        },
+        |binding| binding_lines(objective, workload, binding, &show),
+    );
+    lines.extend(roofline.limits.iter().filter_map(|limit| {
+        let case = limit.beaten_by.as_ref()?;
+        let again = match limit.label.as_str() {
+            "published" => "what is published of it is not its most",
+            _ => "a busy machine gives less than its most; `layout-sweep doctor --refresh` measures it again",
+        };
+        Some(format!(
+            "{} at {} ({}) is no limit: {} takes less than that allows; {again}.",
+            limit.resource,
+            rate(objective, limit),
+            limit.label,
+            show(case)
+        ))
+    }));
+    if roofline.limits.iter().all(|limit| limit.resource == OPERATIONS) {
+        lines.push("Only operations are counted: nothing is known of bytes that every plan must move.".to_owned());
+    }
+    lines
+}
+
+/// The limit that binds, and what the two cases reach of it.
+fn binding_lines(
+    objective: &Objective,
+    workload: &WorkloadRow,
+    binding: &LimitRow,
+    show: &impl Fn(&str) -> String,
+) -> Vec<String> {
     let what = if binding.resource == OPERATIONS {
         "operations of matrix products bind".to_owned()
     } else {
@@ -26,7 +61,7 @@ pub(crate) fn limit_lines(analysis: &Analysis, workload: &WorkloadRow, show: imp
     };
     let mut lines = vec![format!(
         "{LEAD}: no plan takes less than {} (derived); {what}, {} (derived) at {} ({}: {}).",
-        objective.quantity(roofline.least),
+        objective.quantity(binding.least),
         amount(binding),
         rate(objective, binding),
         binding.label,
@@ -55,9 +90,6 @@ pub(crate) fn limit_lines(analysis: &Analysis, workload: &WorkloadRow, show: imp
             label => &format!("what is {label} of it"),
         };
         lines.push(format!("More than 100 % says that the machine gave more than {known}."));
-    }
-    if roofline.limits.iter().all(|limit| limit.resource == OPERATIONS) {
-        lines.push("Only operations are counted: nothing is known of bytes that every plan must move.".to_owned());
     }
     lines
 }
@@ -104,7 +136,11 @@ pub(crate) fn limit_table(
     }
     let rows = roofline.limits.iter().map(|limit| {
         let mut cells = vec![
-            limit.resource.clone(),
+            if limit.beaten_by.is_some() {
+                format!("{}, beaten", limit.resource)
+            } else {
+                limit.resource.clone()
+            },
             amount(limit),
             format!("{} ({})", rate(objective, limit), limit.label),
             time(limit.least),
